@@ -63,15 +63,6 @@ impl<C: Scalar> ContactMotion<'_, C> {
         }
     }
 
-    /// Returns its normal component.
-    #[inline]
-    pub(super) fn normal_velocity<T>(&self, v_wb: &[SpatialVector<T>]) -> T
-    where
-        T: Scalar + Mul<C, Output = T>,
-    {
-        self.along(2, &self.velocity_in_world(v_wb))
-    }
-
     #[inline]
     fn along<T>(&self, k: usize, v: &Vector3<T>) -> T
     where

@@ -68,14 +68,15 @@ impl RowLaw<f64> {
 /// How contact is approximated in a discrete step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ContactLaw<T> {
-    /// Linear compliance with linear dissipation; friction in the norm of the regularization.
+    /// Linear compliance with linear dissipation; friction in the norm of the regularization. This
+    /// is also the law of MuJoCo's elliptic cones.
     Sap {
         mu: T,
         /// Regularization of the tangential and of the normal direction.
         r_tangential: T,
         r_normal: T,
-        /// Normal velocity at which the impulse is zero.
-        v_hat: T,
+        /// Velocity at which the impulse is zero.
+        v_hat: Vector3<T>,
     },
     /// Hunt and Crossley's compliance; friction from the normal impulse of the last step.
     Lagged(HuntCrossley<T>),
@@ -163,11 +164,8 @@ impl<T: Scalar> ContactLaw<T> {
                 r_normal,
                 v_hat,
             } => {
-                let y = Vector3::new(
-                    -v.x / *r_tangential,
-                    -v.y / *r_tangential,
-                    (*v_hat - v.z) / *r_normal,
-                );
+                let y = v_hat - v;
+                let y = Vector3::new(y.x / *r_tangential, y.y / *r_tangential, y.z / *r_normal);
                 let soft = T::from(SOFT_IMPULSE * SOFT_IMPULSE);
                 let yr = (y.x * y.x + y.y * y.y + soft).sqrt();
                 let ratio = *r_tangential / *r_normal;
@@ -205,7 +203,7 @@ impl ContactLaw<f64> {
                 r_tangential,
                 r_normal,
                 v_hat,
-            } => sap(*mu, *r_tangential, *r_normal, *v_hat, v),
+            } => sap(*mu, *r_tangential, *r_normal, &(v_hat - v)),
             Self::Lagged(law) => {
                 let (speed, length, t) = law.slip(v);
                 let (n, dn) = law.normal(v.z);
@@ -248,17 +246,12 @@ fn across(factor: f64, t: [f64; 2]) -> Matrix3<f64> {
     g
 }
 
+/// Evaluates the law of SAP where a velocity is missing up to that without an impulse.
 #[inline]
-fn sap(
-    mu: f64,
-    rt: f64,
-    rn: f64,
-    v_hat: f64,
-    v: &Vector3<f64>,
-) -> (f64, Vector3<f64>, Matrix3<f64>) {
+fn sap(mu: f64, rt: f64, rn: f64, missing: &Vector3<f64>) -> (f64, Vector3<f64>, Matrix3<f64>) {
     // Divisions would take most of the time.
     let (of_t, of_n) = (1.0 / rt, 1.0 / rn);
-    let y = Vector3::new(-v.x * of_t, -v.y * of_t, (v_hat - v.z) * of_n);
+    let y = missing.component_mul(&Vector3::new(of_t, of_t, of_n));
     let yr = (y.x * y.x + y.y * y.y + SOFT_IMPULSE * SOFT_IMPULSE).sqrt();
     let mu_hat = mu * rt * of_n;
     let cost = |g: &Vector3<f64>| 0.5 * (rt * (g.x * g.x + g.y * g.y) + rn * g.z * g.z);
@@ -417,7 +410,7 @@ mod tests {
                 mu: 0.6,
                 r_tangential: 2.0,
                 r_normal: 5.0,
-                v_hat: 0.2,
+                v_hat: Vector3::new(0.1, -0.05, 0.2),
             },
         ];
         let velocities = [-0.3, -0.02, 0.05, 0.13, 0.24, 0.5].into_iter();

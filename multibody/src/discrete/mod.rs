@@ -51,7 +51,7 @@ mod vertices;
 pub(crate) use law::ConstraintEnd;
 pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
-    ContactParameters, ControllerParameters, SiteLaw, SoftRow, SpringRow, StepSettings,
+    ContactParameters, ControllerParameters, SiteLaw, SoftContact, SoftRow, SpringRow, StepSettings,
 };
 pub(crate) use site::{BodiesSite, ContactSite, ContactSites, LengthPoint, LengthSite, Site};
 pub(crate) use step::StepStorage;

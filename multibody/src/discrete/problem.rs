@@ -80,7 +80,7 @@ impl ConvexConstraints {
     pub(crate) fn add(&mut self, frame: &ProblemFrame<'_>, site: &Site<f64>, law: &SiteLaw<f64>) {
         let first = self.jacobian.len();
         let blocks = frame.kinematics.jacobian(site, &mut self.jacobian);
-        let law = |w: &InverseInertia<'_, f64>| frame.settings.law(law, w);
+        let law = |w: &InverseInertia<'_, f64>, _: &JacobianBlocks| frame.settings.law(law, w);
         let values = &self.jacobian;
         let constraint = match site.num_rows() {
             1 => frame.constraint::<1>(values, blocks, law),
@@ -169,8 +169,11 @@ impl ProblemFrame<'_> {
     #[inline]
     fn contact(&self, site: &ContactSite<f64>, values: &mut [f64]) -> ConvexConstraint {
         let blocks = self.kinematics.contact_jacobian(site, values);
-        let vn = normal_velocity(self.kinematics.trees, values, &blocks, self.v0);
-        let law = |w: &InverseInertia<'_, f64>| self.settings.contact(&site.parameters, w, vn);
+        let trees = self.kinematics.trees;
+        let law = |w: &InverseInertia<'_, f64>, blocks: &JacobianBlocks| {
+            let velocity = |row| velocity(trees, values, blocks, (row, self.v0));
+            self.settings.contact(&site.parameters, w, velocity)
+        };
         self.constraint::<3>(values, blocks, law)
     }
 
@@ -180,7 +183,7 @@ impl ProblemFrame<'_> {
         &self,
         values: &[f64],
         blocks: JacobianBlocks,
-        law: impl FnOnce(&InverseInertia<'_, f64>) -> Law<f64>,
+        law: impl FnOnce(&InverseInertia<'_, f64>, &JacobianBlocks) -> Law<f64>,
     ) -> ConvexConstraint {
         let (trees, diagonal) = (self.kinematics.trees, self.inverse_diagonal);
         let real = inverse_inertia::<R>(trees, values, &blocks, diagonal);
@@ -192,20 +195,25 @@ impl ProblemFrame<'_> {
             differentiate: &|| real,
         };
         ConvexConstraint {
-            law: law(&w),
+            law: law(&w, &blocks),
             blocks,
             inverse_inertia: real,
         }
     }
 }
 
-/// Returns the velocity of a contact's normal row.
+/// Returns the velocity of a row of a contact.
 #[inline]
-fn normal_velocity(trees: &Trees, jacobian: &[f64], blocks: &JacobianBlocks, v: &[f64]) -> f64 {
+fn velocity(
+    trees: &Trees,
+    jacobian: &[f64],
+    blocks: &JacobianBlocks,
+    (row, v): (usize, &[f64]),
+) -> f64 {
     let mut sum = 0.0;
     for block in blocks {
         let range = trees.range(block.tree as usize);
-        let row = &jacobian[block.start as usize + 2 * range.len()..];
+        let row = &jacobian[block.start as usize + row * range.len()..];
         for (x, v) in row.iter().zip(&v[range]) {
             sum += x * v;
         }

@@ -2,6 +2,7 @@
 //! Drake's discrete plants.
 
 use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
+use nalgebra::Vector3;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::borrow::Cow;
@@ -16,7 +17,8 @@ const LIMIT_STIFFNESS: f64 = 1e12;
 /// Regularization of friction relative to that of the inertia of the contact.
 const FRICTION_REGULARIZATION: f64 = 1e-3;
 
-/// Approximation of contact in a discrete step (Drake's `DiscreteContactApproximation`).
+/// Approximation of contact in a discrete step (Drake's `DiscreteContactApproximation`). Contact as
+/// in MuJoCo ([`MujocoContact`](crate::MujocoContact)) has a law of its own.
 ///
 /// ```
 /// use tarragon_multibody::DiscreteContactApproximation;
@@ -64,13 +66,25 @@ pub(crate) struct ContactParameters<T> {
     pub(crate) d: T,
     /// Relaxation time (s).
     pub(crate) tau: T,
-    /// Whether the relaxation time acts in every approximation, as MuJoCo's damping does, and not
-    /// with [`DiscreteContactApproximation::Sap`] alone.
-    pub(crate) is_linear: bool,
     /// Coefficient of friction.
     pub(crate) mu: T,
     /// Depth of penetration (m).
     pub(crate) depth: T,
+    /// The law of MuJoCo, in place of the other numbers but that of friction, in every
+    /// approximation.
+    pub(crate) soft: Option<SoftContact<T>>,
+}
+
+/// A contact as in MuJoCo: the acceleration of its points is a reference less the regularization
+/// times the force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SoftContact<T> {
+    /// Regularization (1/kg) of the tangential and of the normal directions.
+    pub(crate) regularization: [T; 2],
+    /// Reference acceleration (m/s^2) that undoes the depth.
+    pub(crate) reference: T,
+    /// Reference acceleration per velocity (1/s), which slows all directions.
+    pub(crate) damping: f64,
 }
 
 impl ContactParameters<f64> {
@@ -80,9 +94,13 @@ impl ContactParameters<f64> {
             k: T::from(self.k),
             d: T::from(self.d),
             tau: T::from(self.tau),
-            is_linear: self.is_linear,
             mu: T::from(self.mu),
             depth: T::from(self.depth),
+            soft: self.soft.map(|soft| SoftContact {
+                regularization: soft.regularization.map(T::from),
+                reference: T::from(soft.reference),
+                damping: soft.damping,
+            }),
         }
     }
 }
@@ -314,30 +332,32 @@ impl StepSettings {
         }
     }
 
-    /// Returns the law of a contact; `vn` is its normal velocity at the start of the step.
+    /// Returns the law of a contact; `velocity` gives the rows of its velocity at the start of the
+    /// step.
     #[inline]
     pub(crate) fn contact<T: Scalar>(
         &self,
         c: &ContactParameters<T>,
         w: &InverseInertia<'_, T>,
-        vn: T,
+        velocity: impl Fn(usize) -> T,
     ) -> Law<T> {
+        if let Some(soft) = &c.soft {
+            let start = Vector3::from_fn(|row, _| velocity(row));
+            return Law::Contact(self.soft_contact(c.mu, soft, start));
+        }
         let sigma = FRICTION_REGULARIZATION;
         Law::Contact(match self.approximation {
             DiscreteContactApproximation::Sap => {
-                let (r_normal, v_hat) = self.linear(self.near_rigid, c, w);
+                let (r_normal, v_hat) = self.linear(c, w);
                 ContactLaw::Sap {
                     mu: c.mu,
                     r_tangential: w.value() * sigma,
                     r_normal,
-                    v_hat,
+                    v_hat: Vector3::new(T::zero(), T::zero(), v_hat),
                 }
             }
             approximation => {
-                let mut law = match c.is_linear {
-                    true => self.linear_damping(c, w, vn),
-                    false => self.hunt_crossley(c, w, vn),
-                };
+                let mut law = self.hunt_crossley(c, w, velocity(2));
                 if c.mu.re() * w.real * law.n0.re() * sigma > self.stiction_tolerance {
                     law.eps = c.mu * w.value() * law.n0 * sigma;
                 }
@@ -352,16 +372,11 @@ impl StepSettings {
     /// Returns the regularization of a contact's normal direction whose force is linear in depth
     /// and speed, and the velocity at which its impulse is zero.
     #[inline]
-    fn linear<T: Scalar>(
-        &self,
-        scale: f64,
-        c: &ContactParameters<T>,
-        w: &InverseInertia<'_, T>,
-    ) -> (T, T) {
+    fn linear<T: Scalar>(&self, c: &ContactParameters<T>, w: &InverseInertia<'_, T>) -> (T, T) {
         let dt = self.dt;
         let compliance = (c.k * (c.tau + dt) * dt).recip();
-        let mut r = match compliance.re() < near_rigid(scale, w.real) {
-            true => near_rigid(scale, w.value()),
+        let mut r = match compliance.re() < near_rigid(self.near_rigid, w.real) {
+            true => near_rigid(self.near_rigid, w.value()),
             false => compliance,
         };
         let mut v_hat = c.depth / (c.tau + dt);
@@ -402,28 +417,29 @@ impl StepSettings {
         }
     }
 
-    /// Returns the parameters of a contact whose damping is proportional to the speed. They are
-    /// Hunt and Crossley's without dissipation; the stiffness includes the damping.
+    /// Returns the law of a contact as in MuJoCo with a coefficient of friction, given its velocity
+    /// at the start of the step.
     #[inline]
-    fn linear_damping<T: Scalar>(
+    fn soft_contact<T: Scalar>(
         &self,
-        c: &ContactParameters<T>,
-        w: &InverseInertia<'_, T>,
-        vn: T,
-    ) -> HuntCrossley<T> {
-        let dt = self.dt;
-        let (r, v_hat) = self.linear(self.near_rigid_hunt_crossley, c, w);
-        // Impulse of the last step, from the depth and velocity at its end.
-        let n0 = (c.depth - c.tau * vn) / ((c.tau + dt) * r);
-        HuntCrossley {
-            mu: c.mu,
-            k: (r * (dt * dt)).recip(),
-            d: T::zero(),
-            fe0: v_hat / (r * dt),
-            n0: greater(n0, T::zero()),
-            eps: T::from(self.stiction_tolerance),
-            fade: 0.0,
-            dt,
+        mu: T,
+        soft: &SoftContact<T>,
+        start: Vector3<T>,
+    ) -> ContactLaw<T> {
+        let [r_tangential, mut r_normal] = soft.regularization;
+        let mut push = soft.reference * self.dt;
+        if push.re() > self.max_recovery_speed {
+            // The impulse at rest stays as it is.
+            r_normal *= push.recip() * self.max_recovery_speed;
+            push = T::from(self.max_recovery_speed);
+        }
+        let mut v_hat = start * T::from(1.0 - soft.damping * self.dt);
+        v_hat.z += push;
+        ContactLaw::Sap {
+            mu,
+            r_tangential,
+            r_normal,
+            v_hat,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where constraints act: contacts at points, and other sites.
 
 use super::optional_list::OptionalList;
-use super::regularization::ContactParameters;
+use super::regularization::{ContactParameters, SoftContact};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
@@ -35,9 +35,9 @@ impl ContactSite<f64> {
                 k: 0.0,
                 d: 0.0,
                 tau: 0.0,
-                is_linear: false,
                 mu: 0.0,
                 depth: 0.0,
+                soft: None,
             },
         }
     }
@@ -55,9 +55,13 @@ impl<T: Scalar> ContactSite<T> {
                 k: c.k.re(),
                 d: c.d.re(),
                 tau: c.tau.re(),
-                is_linear: c.is_linear,
                 mu: c.mu.re(),
                 depth: c.depth.re(),
+                soft: c.soft.as_ref().map(|soft| SoftContact {
+                    regularization: soft.regularization.map(|x| x.re()),
+                    reference: soft.reference.re(),
+                    damping: soft.damping,
+                }),
             },
         }
     }

@@ -207,8 +207,10 @@ impl<T: Scalar> StepConstraints<T> {
                 real: constraint.inverse_inertia,
                 differentiate: &|| frame.inverse_inertia::<3>(jacobian, blocks),
             };
-            let vn = contact.normal_velocity(&frame.v_wb);
-            let law = start.settings.contact(&real.parameters.lift(), &w, vn);
+            let mut velocity = [T::zero(); 6];
+            contact.update_velocity(&frame.v_wb, &mut velocity);
+            let settings = start.settings;
+            let law = settings.contact(&real.parameters.lift(), &w, |row| velocity[row]);
             let rows = DerivedRows::Constant;
             self.derived.push(Some(DerivedConstraint { law, rows }));
             return;
@@ -227,8 +229,11 @@ impl<T: Scalar> StepConstraints<T> {
             real: constraint.inverse_inertia,
             differentiate: &differentiate,
         };
-        let vn = contact.normal_velocity(&frame.v_wb);
-        let law = start.settings.contact(&site.parameters, &w, vn);
+        let mut velocity = [T::zero(); 6];
+        contact.update_velocity(&frame.v_wb, &mut velocity);
+        let law = start
+            .settings
+            .contact(&site.parameters, &w, |row| velocity[row]);
         let rows = DerivedRows::OfBodies;
         self.derived.push(Some(DerivedConstraint { law, rows }));
     }

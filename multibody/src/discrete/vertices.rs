@@ -102,10 +102,10 @@ pub(crate) enum DeformableLaw<T: Scalar = f64> {
 
 impl<T: Scalar> DeformableLaw<T> {
     /// Returns the law of the rows, given the normal velocity of a contact at the start of the step
-    /// (m/s).
+    /// (m/s). Soft bodies do not follow MuJoCo, whose law would need all of the velocity.
     pub(super) fn law(&self, settings: &StepSettings, w: &InverseInertia<'_, T>, vn: T) -> Law<T> {
         match self {
-            Self::Contact(parameters) => settings.contact(parameters, w, vn),
+            Self::Contact(parameters) => settings.contact(parameters, w, |_| vn),
             Self::Fixed(g) => {
                 let rigid = |g: &T| SpringRow {
                     g: *g,

@@ -9,10 +9,6 @@ use tarragon_framework::Scalar;
 const IMPEDANCE: [f64; 2] = [1e-4, 0.9999];
 /// Width (m) below which the impedance is constant (`mjMINVAL`).
 const NO_WIDTH: f64 = 1e-15;
-/// Least slope of the force relative to force over depth. The step needs a stiffness, and a force
-/// whose impedance falls with the depth may have none.
-const LEAST_SLOPE: f64 = 0.1;
-
 /// Impedance of a contact as a function of its depth: MuJoCo's `solimp`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Impedance {
@@ -22,17 +18,6 @@ pub(crate) struct Impedance {
     width: f64,
     midpoint: f64,
     power: f64,
-}
-
-/// Force of a contact per mass, and what a step needs of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ContactForce<T> {
-    /// Elastic force per mass (m/s^2).
-    pub(crate) force: T,
-    /// Its derivative by the depth (1/s^2), positive.
-    pub(crate) slope: T,
-    /// Damping per mass (1/s).
-    pub(crate) damping: T,
 }
 
 impl Impedance {
@@ -63,12 +48,7 @@ impl Impedance {
 
     /// Returns the impedance at a depth (m).
     pub(crate) fn value(&self, depth: f64) -> f64 {
-        self.at(depth).0
-    }
-
-    /// Returns true if the impedance is the same at all depths.
-    pub(crate) fn is_constant(&self) -> bool {
-        self.width == 0.0
+        self.at(depth)
     }
 
     /// Returns force over depth per mass (1/s^2) at a depth (m), given MuJoCo's stiffness k
@@ -78,18 +58,18 @@ impl Impedance {
         k * d * d / (1.0 - d)
     }
 
-    /// Returns impedance and its derivative (1/m) at a depth (m).
-    pub(crate) fn at<T: Scalar>(&self, depth: T) -> (T, T) {
+    /// Returns the impedance at a depth (m), in any scalar.
+    pub(crate) fn at<T: Scalar>(&self, depth: T) -> T {
         let [first, most] = self.ends;
         let x = match self.width > 0.0 {
             true => depth / self.width,
-            false => return (T::from(most), T::zero()),
+            false => return T::from(most),
         };
         if x.re() <= 0.0 {
-            return (T::from(first), T::zero());
+            return T::from(first);
         }
         if x.re() >= 1.0 {
-            return (T::from(most), T::zero());
+            return T::from(most);
         }
         let (p, m) = (self.power, self.midpoint);
         // Both halves are powers, from their end to the midpoint.
@@ -105,27 +85,7 @@ impl Impedance {
         let curve = below * y;
         let share = if sign > 0.0 { curve } else { -curve + 1.0 };
         let rise = most - first;
-        (share * rise + first, below * (p * rise / self.width))
-    }
-
-    /// Returns the force at a depth (m), given MuJoCo's stiffness (1/s^2) and damping (1/s) of the
-    /// reference: `k d^2 / (1 - d)` times the depth, and `b d / (1 - d)` times the speed.
-    pub(crate) fn force<T: Scalar>(&self, [k, b]: [f64; 2], depth: T) -> ContactForce<T> {
-        let (d, change) = self.at(depth);
-        let gap = -d + 1.0;
-        let secant = d * d / gap * k;
-        let growth = (d * 2.0 + d * d / gap) / gap * change * k;
-        let slope = secant + growth * depth;
-        let least = secant * LEAST_SLOPE;
-        ContactForce {
-            force: secant * depth,
-            slope: if slope.re() < least.re() {
-                least
-            } else {
-                slope
-            },
-            damping: d / gap * b,
-        }
+        share * rise + first
     }
 
     /// Returns the depth (m) at which the force per mass has a value (m/s^2).

@@ -12,7 +12,10 @@ use tarragon_framework::Scalar;
 /// the body, and infinite for a geometry that cannot move. The effective mass is MuJoCo's
 /// `1 / body_invweight0`: the mass that a force on the center of mass accelerates, averaged over
 /// all directions in the default configuration. Damping is proportional to the speed. Both replace
-/// the compliance in other properties of the geometry. In contact with geometry without these
+/// the compliance in other properties of the geometry. A discrete step solves MuJoCo's own problem,
+/// whatever its [approximation](crate::DiscreteContactApproximation), with an elliptic cone of
+/// friction that is as soft as the pyramidal one, so that bodies slide, bounce and creep as in
+/// MuJoCo. In contact with geometry without these
 /// properties, the stiffness is constant, with its value at rest, acts in series as usual, and is
 /// combined with Hunt and Crossley's dissipation.
 ///
@@ -52,6 +55,8 @@ pub struct MujocoContact {
     /// Ratio of the impedances of friction and of the normal direction (`impratio`), which matters
     /// with a pyramidal cone.
     pub impratio: f64,
+    /// Whether contact that sticks does not creep (`noslip_iterations`).
+    pub prevents_slip: bool,
     /// Distance (m) below which there may be a force. Between two geometries, the larger margin
     /// acts, whatever their priorities; that of geometry without these properties is 0.
     pub margin: f64,
@@ -67,8 +72,9 @@ pub(crate) struct MujocoCompliance {
     /// Stiffness (1/s^2) and damping (1/s) of MuJoCo's reference.
     pub(crate) reference: [f64; 2],
     pub(crate) impedance: Impedance,
-    /// Ratio of the softness to that with an elliptic cone of friction.
-    pub(crate) softness: f64,
+    /// Ratios of the softness in the tangential and in the normal directions to that in the normal
+    /// direction with an elliptic cone of friction.
+    pub(crate) softness: [f64; 2],
     /// Depth (m) at which a body rests.
     pub(crate) rest_depth: f64,
     /// Stiffness per mass (1/s^2) at that depth.
@@ -82,6 +88,8 @@ const SOLREF: [f64; 2] = [0.02, 1.0];
 const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
 /// Weight that MuJoCo takes for none.
 const NO_WEIGHT: f64 = 1e-15;
+/// Factor of the tangential softness of contact that does not creep.
+const NO_SLIP: f64 = 1e-3;
 /// Least ratio of the softness with a pyramidal cone to that with an elliptic one.
 const LEAST_SOFTNESS: f64 = 1e-4;
 
@@ -103,6 +111,7 @@ impl MujocoContact {
             solimp,
             cone_edges: 0,
             impratio: 1.0,
+            prevents_slip: false,
             margin: 0.0,
             gap: 0.0,
         }
@@ -133,17 +142,20 @@ impl MujocoContact {
         Impedance::new(self.solimp).depth_of(self.reference(0.0)[0], gravity)
     }
 
-    /// Returns the ratio of the softness in the normal direction to that with an elliptic cone,
-    /// given the coefficient of friction. All edges of a pyramid share the normal force, and the
-    /// regularization of an edge is `2 mu^2 (1 + mu^2) / impratio` times that of a cone's axis
-    /// (`mj_makeImpedance` of MuJoCo's `engine_core_constraint.c`).
-    pub(crate) fn softness(&self, mu: f64) -> f64 {
+    /// Returns the ratios of the softness in the tangential and in the normal directions to that in
+    /// the normal direction with an elliptic cone, given the coefficient of friction. All edges of
+    /// a pyramid share the force, and the regularization of an edge is `2 mu^2 (1 + mu^2) /
+    /// impratio` times that of a cone's axis (`mj_makeImpedance` of MuJoCo's
+    /// `engine_core_constraint.c`).
+    pub(crate) fn softness(&self, mu: f64) -> [f64; 2] {
+        let hardened = if self.prevents_slip { NO_SLIP } else { 1.0 };
         if self.cone_edges == 0 {
-            return 1.0;
+            return [hardened / self.impratio, 1.0];
         }
         let square = mu * mu;
-        let ratio = 2.0 * square * (1.0 + square) / (self.impratio * f64::from(self.cone_edges));
-        ratio.max(LEAST_SOFTNESS)
+        let tangential = (1.0 + square) / self.impratio;
+        let normal = 2.0 * square * tangential / f64::from(self.cone_edges);
+        [hardened * tangential, normal.max(LEAST_SOFTNESS)]
     }
 
     /// Returns stiffness (1/s^2) and damping (1/s) of MuJoCo's reference, in steps of a length,
@@ -174,7 +186,7 @@ impl MujocoContact {
 
     /// Returns the impedance of an equality that is violated by a deviation.
     pub(crate) fn impedance<T: Scalar>(&self, deviation: T) -> T {
-        Impedance::new(self.solimp).at(deviation).0
+        Impedance::new(self.solimp).at(deviation)
     }
 
     /// Returns the compliance in steps of a length, which may be 0, of a body that rests at an
@@ -187,7 +199,7 @@ impl MujocoContact {
         MujocoCompliance {
             reference,
             impedance,
-            softness: 1.0,
+            softness: [1.0; 2],
             rest_depth,
             stiffness_per_mass: impedance.stiffness(k, rest_depth),
             relaxation_time: b / (k * impedance.value(rest_depth)),
@@ -217,6 +229,7 @@ impl MujocoContact {
             solimp: [0, 1, 2, 3, 4].map(|i| mean(self.solimp[i], other.solimp[i])),
             is_frictionless: self.is_frictionless && other.is_frictionless,
             cone_edges: self.cone_edges.max(other.cone_edges),
+            prevents_slip: self.prevents_slip || other.prevents_slip,
             ..*self
         }
     }

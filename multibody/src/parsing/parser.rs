@@ -24,11 +24,11 @@ use tarragon_geometry::render::CubeMap;
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
 /// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives
-/// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](tarragon_documents::xacro) (`.xacro`), from which URDF, SDFormat
-/// or MJCF is made. Lengths are metres, angles radians, masses kilograms; MJCF has
-/// units of its own. If a model cannot be read, plant and scene stay unchanged.
-/// Warnings name what was left out of a model that could be read. They are printed, unless
-/// [`Self::on_warning`] says otherwise, and kept in [`Self::diagnostics`].
+/// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](tarragon_documents::xacro) (`.xacro`), from which
+/// URDF, SDFormat or MJCF is made. Lengths are metres, angles radians, masses kilograms; MJCF has
+/// units of its own. If a model cannot be read, plant and scene stay unchanged. Warnings name what
+/// was left out of a model that could be read. They are printed, unless [`Self::on_warning`] says
+/// otherwise, and kept in [`Self::diagnostics`].
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};

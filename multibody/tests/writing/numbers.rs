@@ -162,6 +162,7 @@ pub(super) fn proximity(numbers: &mut Numbers) -> ProximityProperties {
             solref: [[0.01, 0.7], [-500.0, -3.0]][numbers.below(2)],
             solimp: [0.9, 0.95 + 0.04 * numbers.signed(), 0.002, 0.4, 3.0],
             cone_edges: 0,
+            prevents_slip: false,
             impratio: 2.5,
             margin: [0.0, 0.1 * numbers.signed()][numbers.below(2)],
             gap: [0.0, 0.1 * numbers.signed()][numbers.below(2)],

@@ -36,12 +36,8 @@ const NO_MEDIUM: &str = "no medium is simulated: bodies move without drag and li
 const OWN_PAIRS: &str = "contact properties are those of the two geoms";
 /// Attributes of `<option>` that are ignored with a warning, with the reasons. The others, but for
 /// `gravity`, set iterations and tolerances of MuJoCo's algorithms and are ignored silently.
-const IGNORED_OPTIONS: [(&str, &str); 9] = [
+const IGNORED_OPTIONS: [(&str, &str); 8] = [
     ("collision", "collision filters select the pairs"),
-    (
-        "noslip_iterations",
-        "the plant needs none: contacts that stick slip by less than its stiction tolerance",
-    ),
     ("solver", OWN_SOLVER),
     (
         "actuatorgroupdisable",
@@ -61,9 +57,10 @@ const IGNORED_OPTIONS: [(&str, &str); 9] = [
 ];
 
 /// Attributes of `<option>` that Drake ignores in addition.
-const IGNORED_BY_DRAKE_IN_OPTION: [(&str, &str); 6] = [
+const IGNORED_BY_DRAKE_IN_OPTION: [(&str, &str); 7] = [
     ("cone", "the plant has its own contact model"),
     ("impratio", OWN_SOLVER),
+    ("noslip_iterations", OWN_SOLVER),
     ("o_friction", OWN_PAIRS),
     ("o_margin", OWN_PAIRS),
     ("o_solimp", OWN_PAIRS),

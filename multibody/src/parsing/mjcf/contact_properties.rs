@@ -107,6 +107,7 @@ impl GlobalSections {
                 false => 0,
             },
             impratio: self.contact_options.impratio,
+            prevents_slip: self.contact_options.prevents_slip,
             ..MujocoContact::from_solver_parameters(solref, solimp)
         })
     }

@@ -26,6 +26,10 @@ pub(super) struct Attribute {
 
 impl Attribute {
     fn asks_for_nothing(&self) -> bool {
+        if self.name == "integrator" && self.value.trim().starts_with("implicit") {
+            // So is the plant's step.
+            return true;
+        }
         let numbers = parse_numbers(&self.name, &self.value);
         NOTHING_IF_ZERO.contains(&&*self.name)
             && numbers.is_ok_and(|n| n.numbers.iter().all(|x| *x == 0.0))

@@ -295,16 +295,13 @@ impl<T: Scalar> SceneContacts<T> {
         };
         let v_c = site.r_wc.tr_mul(&(at(site.bodies[1]) - at(site.bodies[0])));
         let c = &site.parameters;
-        // Force over stiffness (m).
-        let damping = T::one() - c.d * v_c.z;
-        let depth = match c.is_linear {
-            true => c.depth - c.tau * v_c.z,
-            false => c.depth * damping,
+        let positive = |x: T| if x.re() > 0.0 { x } else { T::zero() };
+        let normal = match &c.soft {
+            Some(soft) => (soft.reference - v_c.z * soft.damping) / soft.regularization[1],
+            // Negative damping would turn a pull into a push.
+            None => c.k * c.depth * positive(T::one() - c.d * v_c.z),
         };
-        let normal = match depth.re() > 0.0 && (c.is_linear || damping.re() > 0.0) {
-            true => c.k * depth,
-            false => T::zero(),
-        };
+        let normal = positive(normal);
         let slip_squared = v_c.x * v_c.x + v_c.y * v_c.y;
         let (slip, friction) = match slip_squared.re() > 0.0 {
             true => {

@@ -56,7 +56,7 @@ pub(super) fn face_site<T: Scalar>(of: &BodySurface<T>, f: usize) -> Option<Cont
             k: area * gradient,
             d,
             tau,
-            is_linear: false,
+            soft: None,
             mu,
             depth: surface.face_pressure(f) / gradient,
         },

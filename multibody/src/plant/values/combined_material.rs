@@ -1,7 +1,7 @@
 //! Combined properties of two geometries in contact.
 
 use super::contact_materials::ContactMaterial;
-use crate::discrete::{ContactParameters, ContactSite};
+use crate::discrete::{ContactParameters, ContactSite, SoftContact};
 use crate::model::{BodyIndex, MujocoCompliance};
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::{Matrix3, Vector3};
@@ -25,13 +25,10 @@ pub(in crate::plant) struct CombinedMaterial<T> {
     /// Coefficients of dynamic and of static friction.
     pub(in crate::plant) mu: T,
     pub(in crate::plant) stiction: T,
-    /// Whether the relaxation time acts in every approximation: MuJoCo's damping, which is
-    /// proportional to the speed.
-    is_linear: bool,
     /// Distance (m) at which the force is 0. Depths count from there.
     offset: f64,
-    /// Compliance that depends on the depth, if it does. Then `k` and `tau` are those at rest.
-    curve: Option<MujocoCompliance>,
+    /// Compliance as in MuJoCo. Then `k` and `tau` are those at rest.
+    soft: Option<MujocoCompliance>,
 }
 
 impl<T: Scalar> CombinedMaterial<T> {
@@ -69,10 +66,8 @@ pub(in crate::plant) struct MaterialPair<T> {
     materials: [ContactMaterial<T>; 2],
     /// Coefficients of dynamic and of static friction.
     friction: [T; 2],
-    /// Whether MuJoCo's parameters alone determine the compliance.
-    is_as_in_mujoco: bool,
-    /// Compliance that depends on the depth, if it does.
-    curve: Option<MujocoCompliance>,
+    /// Compliance as in MuJoCo, if its parameters alone determine it.
+    soft: Option<MujocoCompliance>,
 }
 
 impl<T: Scalar> MaterialPair<T> {
@@ -104,8 +99,7 @@ impl<T: Scalar> MaterialPair<T> {
         Self {
             materials: [a, b],
             friction,
-            is_as_in_mujoco,
-            curve: compliance.filter(|of| is_as_in_mujoco && !of.impedance.is_constant()),
+            soft: compliance.filter(|_| is_as_in_mujoco),
         }
     }
 
@@ -122,50 +116,51 @@ impl<T: Scalar> MaterialPair<T> {
             tau: a.relaxation_time + b.relaxation_time,
             mu,
             stiction,
-            is_linear: self.is_as_in_mujoco && stiffness.is_none(),
             offset: 0.0,
-            curve: self.curve.filter(|_| stiffness.is_none()),
+            soft: self.soft.filter(|_| stiffness.is_none()),
         }
     }
 }
 
 impl<T: Scalar> CombinedMaterial<T> {
-    /// Returns the parameters of a contact, given its depth (m) by its stiffness (N/m).
+    /// Returns the parameters of a contact that does not follow MuJoCo, given its depth (m) by its
+    /// stiffness (N/m).
     pub(in crate::plant) fn parameters(&self, depth: impl FnOnce(T) -> T) -> ContactParameters<T> {
         ContactParameters {
             k: self.k,
             d: self.d,
             tau: self.tau,
-            is_linear: self.is_linear,
             mu: self.mu,
             depth: depth(self.k),
+            soft: None,
         }
     }
 
-    /// Returns the parameters of a contact at a depth (m). Where the force is not proportional to
-    /// the depth, they are those of its tangent: force and slope are right.
+    /// Returns the parameters of a contact at a depth (m).
     #[inline]
     fn parameters_at<S>(&self, depth: S) -> ContactParameters<S>
     where
         S: Scalar + Mul<T, Output = S> + From<T>,
     {
-        let constant = ContactParameters {
+        let soft = self.soft.as_ref().map(|compliance| {
+            let [stiffness, damping] = compliance.reference;
+            let impedance = compliance.impedance.at(depth);
+            let [_, normal] = compliance.softness;
+            let mass = self.k * (normal / compliance.stiffness_per_mass);
+            let softness = (impedance.recip() - 1.0) * mass.recip();
+            SoftContact {
+                regularization: compliance.softness.map(|ratio| softness * ratio),
+                reference: impedance * depth * stiffness,
+                damping,
+            }
+        });
+        ContactParameters {
             k: S::from(self.k),
             d: S::from(self.d),
             tau: S::from(self.tau),
-            is_linear: self.is_linear,
             mu: S::from(self.mu),
             depth,
-        };
-        let Some(curve) = &self.curve else {
-            return constant;
-        };
-        let at = curve.impedance.force(curve.reference, depth);
-        ContactParameters {
-            k: at.slope / curve.stiffness_per_mass * self.k,
-            tau: at.damping / at.slope,
-            depth: at.force / at.slope,
-            ..constant
+            soft,
         }
     }
 
@@ -192,9 +187,8 @@ impl<T: Scalar> CombinedMaterial<T> {
             tau,
             mu,
             stiction,
-            is_linear: self.is_linear,
             offset: self.offset,
-            curve: self.curve,
+            soft: self.soft,
         }
     }
 }

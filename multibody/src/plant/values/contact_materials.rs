@@ -339,7 +339,7 @@ impl MultibodyPlant {
     /// friction.
     pub(super) fn mujoco_compliance(&self, contact: &MujocoContact, mu: f64) -> MujocoCompliance {
         let softness = contact.softness(mu);
-        let acceleration = self.rest_acceleration() * softness;
+        let acceleration = self.rest_acceleration() * softness[1];
         let compliance = contact.compliance(self.time_step, acceleration);
         MujocoCompliance {
             softness,
@@ -397,7 +397,7 @@ impl<T: Scalar> ContactMaterial<T> {
 /// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that follows
 /// MuJoCo, where the bodies rest.
 fn compliance_as_in_mujoco(effective_mass: f64, compliance: &MujocoCompliance) -> (f64, f64, f64) {
-    let per_mass = compliance.stiffness_per_mass / compliance.softness;
+    let per_mass = compliance.stiffness_per_mass / compliance.softness[1];
     let time = compliance.relaxation_time;
     (
         effective_mass * per_mass,

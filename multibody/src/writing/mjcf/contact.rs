@@ -35,6 +35,7 @@ pub(super) fn condim_attribute(xml: &mut XmlText, contact: &MujocoContact) {
 pub(super) struct FrictionCone {
     is_elliptic: bool,
     impratio: f64,
+    prevents_slip: bool,
 }
 
 impl FrictionCone {
@@ -57,11 +58,8 @@ impl FrictionCone {
         Self {
             is_elliptic: resists && all.iter().all(|contact| contact.cone_edges == 0),
             impratio: all.first().map_or(1.0, |contact| contact.impratio),
+            prevents_slip: all.iter().any(|contact| contact.prevents_slip),
         }
-    }
-
-    pub(super) fn is_default(&self) -> bool {
-        !self.is_elliptic && self.impratio == 1.0
     }
 
     pub(super) fn add_attributes(&self, xml: &mut XmlText) {
@@ -70,6 +68,9 @@ impl FrictionCone {
         }
         if self.impratio != 1.0 {
             xml.numbers("impratio", &[self.impratio]);
+        }
+        if self.prevents_slip {
+            xml.attribute("noslip_iterations", "3");
         }
     }
 }

@@ -139,19 +139,18 @@ impl MjcfWriter<'_> {
             .document
             .time_step
             .filter(|step| *step != DEFAULT_TIME_STEP);
-        let has_gravity = gravity != super::leftovers::STANDARD_GRAVITY;
-        if has_gravity || !cone.is_default() || step.is_some() {
-            let xml = &mut self.document.xml;
-            xml.start("option");
-            if let Some(step) = step {
-                xml.numbers("timestep", &[step]);
-            }
-            if has_gravity {
-                xml.numbers("gravity", gravity.as_slice());
-            }
-            cone.add_attributes(xml);
-            xml.end();
+        let xml = &mut self.document.xml;
+        // Like a step of the plant, implicit in damping and servos; the default explodes with stiff
+        // ones.
+        xml.start("option").attribute("integrator", "implicitfast");
+        if let Some(step) = step {
+            xml.numbers("timestep", &[step]);
         }
+        if gravity != super::leftovers::STANDARD_GRAVITY {
+            xml.numbers("gravity", gravity.as_slice());
+        }
+        cone.add_attributes(xml);
+        xml.end();
         self.write_meshes();
         self.write_bodies(taken_bodies);
         if !self.exclude_neighbours() {
