@@ -79,9 +79,18 @@ impl PackageMap {
                     deprecation,
                 })
             }
-            _ => Err(at_url(format!(
-                "the scheme must be package://, model:// or file://, got '{scheme}://'"
-            ))),
+            _ => {
+                let cure = match scheme {
+                    "http" | "https" => {
+                        "; download it as a package with `PackageMap::add_remote`, and use its \
+                         package:// URL"
+                    }
+                    _ => "",
+                };
+                Err(at_url(format!(
+                    "the scheme must be package://, model:// or file://, got '{scheme}://'{cure}"
+                )))
+            }
         }
     }
 

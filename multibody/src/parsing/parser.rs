@@ -254,9 +254,16 @@ impl<'p> Parser<'p> {
         let path = path.as_ref();
         let is_url = |path: &str| path.contains("://");
         if path.to_str().is_some_and(is_url) && !path.exists() {
+            let url = path.display();
+            let cure = match url.to_string().starts_with("http") {
+                true => {
+                    "download it as a package with `PackageMap::add_remote`, and use its \
+                     package:// URL in `Parser::add_models_from_url`"
+                }
+                false => "use `Parser::add_models_from_url`",
+            };
             return Err(Error::invalid(format!(
-                "{}: the file must be given by its path, got a URL; use `Parser::add_models_from_url`",
-                path.display()
+                "{url}: the file must be given by its path, got a URL; {cure}"
             )));
         }
         let format = ModelFormat::of_file(path)?;
@@ -285,12 +292,20 @@ impl<'p> Parser<'p> {
     /// names in the text must be absolute paths or URLs.
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Self::add_models`].
+    /// Returns an error if the text is the path of a model, or in the cases of
+    /// [`Self::add_models`].
     pub fn add_models_from_string(
         &mut self,
         text: &str,
         format: &str,
     ) -> Result<Vec<ModelInstanceIndex>> {
+        let line = text.trim();
+        if !line.contains(['<', '\n']) && ModelFormat::of_file(Path::new(line)).is_ok() {
+            return Err(Error::invalid(format!(
+                "model text: it must be the content of a model, got the path '{line}'; use \
+                 `Parser::add_models`"
+            )));
+        }
         let file = format!("<literal>.{format}");
         let input = ModelInput {
             file: &file,
