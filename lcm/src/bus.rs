@@ -51,7 +51,8 @@ pub struct LcmParams {
 /// * `memq://null`: discards everything that is published.
 /// * `file:///tmp/a.lcm`: plays a log. `speed=2` is twice as fast, `speed=0` as fast as possible;
 ///   `start_timestamp` is in µs.
-/// * `file:///tmp/a.lcm?mode=w`: writes a log; `mode=a` appends to one.
+/// * `file:///tmp/a.lcm?mode=w`: writes a log; `mode=a` appends to one. A file has one writer at a
+///   time.
 ///
 /// From the first subscription on, a receiving thread puts messages into the queue of each
 /// subscription. [`handle_subscriptions`](Self::handle_subscriptions) calls the handlers on its

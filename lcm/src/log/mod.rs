@@ -8,6 +8,7 @@
 mod events;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
+mod open_files;
 mod reader;
 mod writer;
 

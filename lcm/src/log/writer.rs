@@ -1,6 +1,7 @@
 //! Writing logs.
 
 use super::events::Events;
+use super::open_files::OpenFile;
 use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, format_error, open_regular};
 use crate::message::encoded::Parts;
 use crate::{Error, Result};
@@ -36,26 +37,34 @@ pub struct LogWriter {
     /// Whole events that are not written yet.
     buffer: Vec<u8>,
     number: i64,
+    /// Lets no other writer open the file. Last, because it must outlive the file.
+    _open: OpenFile,
 }
 
 impl LogWriter {
     /// Starts a log, replacing the content of the file.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be written or is not a regular file.
+    /// Returns an error if the file cannot be written, is not a regular file, or has another writer
+    /// in this process; its content then stays.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
             .write(true)
             .create(true)
-            .truncate(true)
+            .truncate(false)
             .to_owned();
+        let file = open_regular(path, &options)?;
+        let open = OpenFile::register(path, &file)?;
+        // Not before the file is known to have no other writer.
+        file.set_len(0).map_err(|error| Error::io(path, error))?;
         Ok(Self {
             path: path.into(),
-            file: open_regular(path, &options)?,
+            file,
             end: 0,
             buffer: Vec::new(),
             number: 0,
+            _open: open,
         })
     }
     /// Continues a log, or starts one if there is no file. Numbering continues from the last event.
@@ -63,8 +72,8 @@ impl LogWriter {
     /// for its data.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read and written, is not a regular file, or ends with
-    /// something other than an event.
+    /// Returns an error if the file cannot be read and written, is not a regular file, has another
+    /// writer in this process, or ends with something other than an event.
     pub fn append(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new()
@@ -74,6 +83,7 @@ impl LogWriter {
             .truncate(false)
             .to_owned();
         let file = open_regular(path, &options)?;
+        let open = OpenFile::register(path, &file)?;
         let io = |error| Error::io(path, error);
         let tail = Tail::of(&file).map_err(io)?;
         // A few bytes of the sync word alone do not make the file a log.
@@ -100,6 +110,7 @@ impl LogWriter {
             end: tail.end,
             buffer: Vec::new(),
             number: tail.number,
+            _open: open,
         })
     }
     /// Appends a message received at `timestamp` (µs).

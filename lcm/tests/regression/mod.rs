@@ -2,4 +2,5 @@
 //! names the source of the right value.
 
 mod fragments;
+mod shared_files;
 mod timestamps;
