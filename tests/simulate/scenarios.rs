@@ -245,7 +245,7 @@ fn mistakes_in_yaml_are_explained_with_their_cure() {
         ),
         (
             "cameras:\n  top:\n    clipping_far: inf",
-            ":3:19: cameras.top.clipping_far: must be a number, got inf; write .inf",
+            ":3:19: cameras.top.clipping_far: must be a number, got inf; YAML writes infinity as .inf",
         ),
         (
             "cameras: {top: {name: null}}",
@@ -265,7 +265,7 @@ fn mistakes_in_yaml_are_explained_with_their_cure() {
         ),
         (
             "model_drivers:\n  a: !JointStiffnessDriver {gains: {motor: {p: inf, d: 1}}}",
-            "must be a number, got inf; write .inf",
+            "must be a number, got inf; YAML writes infinity as .inf",
         ),
         (
             "initial_position: {arm: {elbow: [1_0]}}",

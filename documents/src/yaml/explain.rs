@@ -329,8 +329,9 @@ fn number_cure(found: &str, is_whole: bool) -> String {
     match lower.as_str() {
         "" | "null" | "~" => return "; write the number, or leave out the key".into(),
         "inf" | "infinity" | "nan" if is_whole => return "; write a finite number".into(),
-        "inf" | "infinity" => return format!("; write {sign}.inf"),
-        "nan" => return "; write .nan".into(),
+        // Whether the key allows them, only its reader knows.
+        "inf" | "infinity" => return format!("; YAML writes {sign}infinity as {sign}.inf"),
+        "nan" => return "; YAML writes NaN as .nan".into(),
         _ => {}
     }
     if found.contains('_') {

@@ -23,6 +23,20 @@ pub struct YamlError {
     pub message: String,
 }
 
+impl std::fmt::Display for YamlError {
+    /// Writes `LINE:COLUMN: MESSAGE`, without a place that is unknown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.line, self.column) {
+            (0, _) => {}
+            (line, 0) => write!(f, "{line}: ")?,
+            (line, column) => write!(f, "{line}:{column}: ")?,
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for YamlError {}
+
 /// Reads one YAML document.
 ///
 /// Numbers have no underscores: `1_000` is a number in YAML 1.1 only, and neither in YAML 1.2 nor
@@ -33,7 +47,8 @@ pub struct YamlError {
 /// use std::collections::BTreeMap;
 /// let error = read_yaml::<BTreeMap<String, f64>>("near: 0.1\nfar: inf").unwrap_err();
 /// assert_eq!((error.line, error.column), (2, 6));
-/// assert_eq!(error.message, "far: must be a number, got inf; write .inf");
+/// assert!(error.to_string().starts_with("2:6: far: must be a number"));
+/// assert_eq!(error.message, "far: must be a number, got inf; YAML writes infinity as .inf");
 /// ```
 ///
 /// # Errors

@@ -42,15 +42,15 @@ fn messages_have_place_path_value_condition_and_cure() {
     for (yaml, expected) in [
         (
             "far: inf",
-            "2:13: cameras.left.far: must be a number, got inf; write .inf",
+            "2:13: cameras.left.far: must be a number, got inf; YAML writes infinity as .inf",
         ),
         (
             "far: -Infinity",
-            "2:13: cameras.left.far: must be a number, got -Infinity; write -.inf",
+            "2:13: cameras.left.far: must be a number, got -Infinity; YAML writes -infinity as -.inf",
         ),
         (
             "far: nan",
-            "2:13: cameras.left.far: must be a number, got nan; write .nan",
+            "2:13: cameras.left.far: must be a number, got nan; YAML writes NaN as .nan",
         ),
         (
             "far: 2 m",
@@ -229,4 +229,21 @@ fn underscores_make_texts_and_no_numbers() {
         assert!(read_yaml::<Vec<i64>>(&format!("[{number}]")).is_err());
         assert!(read_yaml::<Vec<u16>>(&format!("- {number}")).is_err());
     }
+}
+
+#[test]
+fn errors_pass_through_programs() {
+    fn program() -> Result<(), Box<dyn std::error::Error>> {
+        read_yaml::<Vec<f64>>("- 1\n- two")?;
+        Ok(())
+    }
+    let error = program().unwrap_err().to_string();
+    assert!(error.starts_with("2:3: "), "{error}");
+    assert!(error.contains("must be a number, got two"), "{error}");
+    let unplaced = YamlError {
+        line: 0,
+        column: 0,
+        message: "nothing".into(),
+    };
+    assert_eq!(unplaced.to_string(), "nothing");
 }

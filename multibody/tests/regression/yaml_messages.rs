@@ -13,7 +13,7 @@ fn plant_configurations_name_the_key_the_value_and_the_cure() {
     for (text, expected) in [
         (
             "time_step: 1e-3\npenetration_allowance: inf",
-            "plant configuration:2:24: error: penetration_allowance: must be a number, got inf; write .inf",
+            "plant configuration:2:24: error: penetration_allowance: must be a number, got inf; YAML writes infinity as .inf",
         ),
         (
             "time_step: 1_0",

@@ -10,9 +10,12 @@ fn cameras_name_the_key_the_value_and_the_cure() {
     for (text, expected) in [
         (
             "clipping_far: inf",
-            "camera configuration:1:15: clipping_far: must be a number, got inf; write .inf",
+            "camera configuration:1:15: clipping_far: must be a number, got inf; YAML writes infinity as .inf",
         ),
-        ("clipping_far: +.Infinity", "got +.Infinity; write .inf"),
+        (
+            "clipping_far: +.Infinity",
+            "got +.Infinity; YAML writes infinity as .inf",
+        ),
         (
             "fps: 1_0",
             "1:6: fps: must be a number, got 1_0; write 10, because numbers in YAML have no",
@@ -47,12 +50,12 @@ fn cameras_name_the_key_the_value_and_the_cure() {
         ),
         (
             "background: {rgba: [0, 0, inf]}",
-            "1:27: background.rgba[2]: must be a number, got inf; write .inf",
+            "1:27: background.rgba[2]: must be a number, got inf; YAML writes infinity as .inf",
         ),
         ("X_PB: {translation: [0, 0, inf]}", "X_PB"),
         (
             "renderer_class: !RenderEngineVtkParams\n  lights:\n  - {intensity: inf}",
-            "must be a number, got inf; write .inf",
+            "must be a number, got inf; YAML writes infinity as .inf",
         ),
         (
             "renderer_class: !RenderEngineVtkParams {exposure: 1_0}",
@@ -69,7 +72,7 @@ fn cameras_name_the_key_the_value_and_the_cure() {
     let text = "left: {fps: 10}\nright:\n  fps: inf";
     let error = CameraConfig::map_from_yaml(text).unwrap_err().to_string();
     assert!(
-        error.contains(":3:8: right.fps: must be a number, got inf; write .inf"),
+        error.contains(":3:8: right.fps: must be a number, got inf; YAML writes infinity as .inf"),
         "{error}"
     );
 }

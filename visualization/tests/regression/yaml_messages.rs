@@ -7,7 +7,7 @@ fn visualization_names_the_key_the_value_and_the_cure() {
     for (text, expected) in [
         (
             "publish_period: inf",
-            "VisualizationConfig:1:17: publish_period: must be a number, got inf; write .inf",
+            "VisualizationConfig:1:17: publish_period: must be a number, got inf; YAML writes infinity as .inf",
         ),
         (
             "publish_contacts: perhaps",
