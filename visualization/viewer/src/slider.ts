@@ -1,6 +1,6 @@
 // Arithmetic of a slider. The allowed values are the multiples of the step within [min, max], and
 // both ends; the nearest one wins, at a tie the one that is farther from zero. The server has the
-// same rule (`Slider::quantize` in control.rs), with the same rounding.
+// same rule (`Slider::quantize` in slider.rs), with the same rounding.
 
 export interface Range {
   min: number;
