@@ -159,6 +159,9 @@ impl Default for CameraConfig {
 }
 
 impl CameraConfig {
+    /// Maximum width and height (pixels).
+    pub const MAX_SIDE: usize = 16_384;
+
     /// Reads a configuration from YAML.
     ///
     /// # Errors
@@ -286,6 +289,11 @@ impl CameraConfig {
             return Ok(());
         }
         let mut wrong = vec![];
+        for (field, side) in [("width", self.width), ("height", self.height)] {
+            if side > Self::MAX_SIDE {
+                wrong.push(format!("{field} {}", too_large(side)));
+            }
+        }
         for (field, value) in [("name", &self.name), ("renderer_name", &self.renderer_name)] {
             if value.is_empty() {
                 wrong.push(format!("{field} must not be empty"));
@@ -338,4 +346,10 @@ impl CameraConfig {
     fn wrong(&self, what: impl std::fmt::Display) -> Error {
         Error::invalid(format!("camera '{}': {what}", self.name))
     }
+}
+
+/// Returns what is wrong with a width or height (pixels) over the limit.
+fn too_large(side: impl std::fmt::Display) -> String {
+    let limit = CameraConfig::MAX_SIDE;
+    format!("must be at most {limit} pixels, got {side}; make the image smaller")
 }

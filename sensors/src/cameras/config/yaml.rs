@@ -1,5 +1,6 @@
 //! YAML input and output: positions of errors, and types that other crates define.
 
+use super::{CameraConfig, too_large};
 use crate::{Error, Result};
 use nalgebra::Vector3;
 use serde::de::DeserializeOwned;
@@ -35,14 +36,16 @@ pub(super) fn write(value: &impl Serialize) -> Result<String> {
     text.map_err(|e| Error::invalid("camera configuration: cannot write YAML").with_cause(e))
 }
 
-/// Reads a size in pixels; negative numbers get a clear message.
+/// Reads a size in pixels. Negative and huge numbers are refused here, where their place is known.
 pub(super) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
     let size = i64::deserialize(deserializer)?;
-    usize::try_from(size).map_err(|_| {
-        de::Error::custom(format!(
+    match usize::try_from(size) {
+        Ok(side) if side <= CameraConfig::MAX_SIDE => Ok(side),
+        Err(_) if size < 0 => Err(de::Error::custom(format!(
             "a size must be a positive whole number, got {size} pixels"
-        ))
-    })
+        ))),
+        _ => Err(de::Error::custom(too_large(size))),
+    }
 }
 
 /// Returns the colour of a list of three or four numbers.
