@@ -36,7 +36,9 @@ pub mod directives {
 
 pub use deformable::{DeformableBodyConfig, ForceDensityField, ForceDensityVolume, MaterialModel};
 pub use discrete::DiscreteContactApproximation;
-pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces};
+pub use dynamics::{
+    BodyInertia, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{
@@ -53,8 +55,8 @@ pub use plant::{
     DeformableContactInfo, DeformablePorts, DeformableTangent, ExternallyAppliedSpatialForce,
     FreeDeformableStep, HydroelasticContactInfo, HydroelasticQuadraturePointData, MaterialTangent,
     MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts, PlantInContext,
-    PointPairContactInfo, PositionSource, SleepSettings, add_multibody_plant_scene_graph,
-    compute_default_scene_aabb,
+    PlantParameters, PointPairContactInfo, PositionSource, SleepSettings,
+    add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -9,13 +9,13 @@ use tarragon_framework::autodiff::is_constant;
 
 /// Mass properties of a body about Bo, expressed in B.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BodyInertia<T: Scalar> {
+pub struct BodyInertia<T: Scalar> {
     /// Mass (kg).
-    pub(crate) mass: T,
+    pub mass: T,
     /// Mass times the position of the centre of mass (kg m).
-    pub(crate) moment: Vector3<T>,
+    pub moment: Vector3<T>,
     /// Rotational inertia (kg m^2).
-    pub(crate) rotational: Matrix3<T>,
+    pub rotational: Matrix3<T>,
 }
 
 /// Mass properties and reflected inertias that take the place of the model's. Where there are none,

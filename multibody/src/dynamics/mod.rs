@@ -25,7 +25,8 @@ pub(crate) use force_elements::{ElementPower, ForceElementState};
 pub use forces::MultibodyForces;
 pub(crate) use forces::project;
 pub(crate) use forward_dynamics::{forward_dynamics, reaction_forces};
-pub(crate) use inertias::{BodyInertia, Inertias};
+pub use inertias::BodyInertia;
+pub(crate) use inertias::Inertias;
 pub(crate) use inverse_dynamics::{GivenMotion, inverse_dynamics};
 pub(crate) use mass_matrix::{mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{

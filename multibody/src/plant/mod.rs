@@ -22,6 +22,7 @@ mod values;
 
 pub use building::config::MultibodyPlantConfig;
 pub(crate) use building::mark::PlantMark;
+pub use calculations::plant_parameters::PlantParameters;
 pub use contact::results::{
     ContactResults, HydroelasticContactInfo, HydroelasticQuadraturePointData, PointPairContactInfo,
 };

@@ -58,6 +58,7 @@ pub enum PositionSource {
 /// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
 /// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
 /// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body | always |
+/// | output | `parameters` | [`PlantParameters`](crate::PlantParameters) of the context | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
 /// A plant whose positions are its state moves under forces, and has the ports of

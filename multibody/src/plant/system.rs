@@ -1,9 +1,11 @@
 //! The plant as a system, and its wiring to a SceneGraph.
 
+use super::calculations::plant_parameters::PlantParameters;
 use super::deformable::{DeformableEntries, DeformablePorts};
 use super::multibody_plant::{MultibodyPlant, PositionSource};
 use super::steps::dynamics_result::DynamicsResult;
 use super::steps::force_ports::{DynamicsEntries, PlantDynamicsPorts};
+use super::values::model_parameters::{ModelParameters, ParameterHandles, ParameterReader};
 use crate::error::{Error, Result};
 use crate::kinematics::{BodyPoses, PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
@@ -28,6 +30,8 @@ pub struct MultibodyPlantPorts<T: Scalar> {
     pub body_poses: OutputPort<Vec<Isometry3<T>>>,
     /// `V_WB` by [`BodyIndex`].
     pub body_spatial_velocities: OutputPort<Vec<SpatialVector<T>>>,
+    /// Masses, springs and other parameters of the context.
+    pub parameters: OutputPort<PlantParameters<T>>,
     pub(super) geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
     pub(super) discrete_state: Option<DiscreteState<Vec<T>>>,
     pub(super) continuous_state: Option<ContinuousState<Vec<T>>>,
@@ -134,6 +138,31 @@ impl<T: Scalar> CoordinateSource<T> {
     }
 }
 
+/// Declares the output port of the parameters. A plant without `handles` has those of the model in
+/// every context.
+fn declare_parameters<T: Scalar>(
+    d: &mut Declare<MultibodyPlant, T>,
+    handles: Option<ParameterHandles<T>>,
+) -> OutputPort<PlantParameters<T>> {
+    let none = PlantParameters::new(ModelParameters::empty());
+    let Some(handles) = handles else {
+        return d.output("parameters", none, Dep::Nothing, |plant, _, out| {
+            *out = PlantParameters::new(plant.model_parameters());
+            Ok(())
+        });
+    };
+    let deps = (handles.values, handles.layout);
+    d.output("parameters", none, deps, move |plant, ctx, out| {
+        let reader = ParameterReader {
+            plant,
+            layout: ctx.param(handles.layout),
+            values: ctx.param(handles.values).as_slice(),
+        };
+        *out = PlantParameters::new(reader.all());
+        Ok(())
+    })
+}
+
 impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
     type Ports = MultibodyPlantPorts<T>;
 
@@ -222,12 +251,13 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                 },
             )
         });
-        let mut ports = MultibodyPlantPorts {
+        let with_parameters = |parameters| MultibodyPlantPorts {
             position: None,
             velocity,
             state,
             body_poses,
             body_spatial_velocities,
+            parameters,
             geometry_pose,
             discrete_state: None,
             continuous_state: None,
@@ -235,6 +265,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             deformable: None,
         };
         if let CoordinateSource::Port(port) = source {
+            let mut ports = with_parameters(declare_parameters(d, None));
             ports.position = Some(port);
             // Deformable bodies stay as they are.
             let deformable = DeformableEntries::declare(self, d);
@@ -246,6 +277,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         let deformable = DeformableEntries::declare(self, d);
         let entries = DynamicsEntries::declare(self, d, motion, memory, deformable.clone());
         let dynamics = entries.dynamics;
+        let mut ports = with_parameters(declare_parameters(d, Some(entries.parameters)));
         match source {
             CoordinateSource::Discrete(state) => {
                 ports.discrete_state = Some(state);

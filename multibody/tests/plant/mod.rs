@@ -556,6 +556,7 @@ fn ports_match_the_documented_table() {
             "body_poses",
             "body_spatial_velocities",
             "geometry_pose",
+            "parameters",
             "body_spatial_accelerations",
             "generalized_acceleration",
             "net_actuation",
@@ -575,7 +576,7 @@ fn ports_match_the_documented_table() {
         assert_eq!(state, (names(&inputs), outputs));
         let port = ports(time_step, PositionSource::InputPort, false);
         let inputs = names(&["position", "velocity"]);
-        let outputs = names(&["body_poses", "body_spatial_velocities"]);
+        let outputs = names(&["body_poses", "body_spatial_velocities", "parameters"]);
         assert_eq!(port, (inputs, outputs));
     }
 }

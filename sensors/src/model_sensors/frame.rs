@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
-use tarragon_multibody::{BodyIndex, SpatialVector};
+use tarragon_multibody::{BodyIndex, PlantParameters, SpatialVector};
 
 /// A frame F fixed to a body B.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub(super) struct FixedFrame {
     pub(super) body: BodyIndex,
     /// `X_BF`.
     pub(super) x_bf: Isometry3<f64>,
+    /// Whether Fo is the centre of mass of B, which parameters move.
+    pub(super) at_center_of_mass: bool,
 }
 
 /// Motion of all bodies, by [`BodyIndex`].
@@ -19,6 +21,8 @@ pub(super) struct BodyMotion<'a, T: Scalar> {
     pub(super) poses: &'a [Isometry3<T>],
     /// `V_WB`; empty unless a measurement depends on velocities.
     pub(super) velocities: &'a [SpatialVector<T>],
+    /// Masses of the context; `None` if those of the model hold, or none are needed.
+    pub(super) parameters: Option<&'a PlantParameters<T>>,
 }
 
 /// Measurement of a frame F in the world or a reference frame R.
@@ -55,14 +59,24 @@ pub(super) enum ExpressedIn {
 }
 
 impl FixedFrame {
+    /// Returns `X_BF`.
+    fn pose_in_body<T: Scalar>(&self, motion: BodyMotion<'_, T>) -> Isometry3<T> {
+        let mut x_bf = self.x_bf.cast::<T>();
+        let parameters = motion.parameters.filter(|_| self.at_center_of_mass);
+        let own = parameters.and_then(|parameters| parameters.body_inertia(self.body));
+        if let Some(own) = own.filter(|own| own.mass.re() != 0.0) {
+            x_bf.translation.vector = own.moment / own.mass;
+        }
+        x_bf
+    }
     /// Returns `X_WF`.
     fn pose<T: Scalar>(&self, motion: BodyMotion<'_, T>) -> Isometry3<T> {
-        motion.poses[self.body.index()] * self.x_bf.cast::<T>()
+        motion.poses[self.body.index()] * self.pose_in_body(motion)
     }
     /// Returns `V_WF_W`.
     fn velocity<T: Scalar>(&self, motion: BodyMotion<'_, T>) -> SpatialVector<T> {
         let body = self.body.index();
-        let p_bofo_b = self.x_bf.translation.vector.map(T::from);
+        let p_bofo_b = self.pose_in_body(motion).translation.vector;
         motion.velocities[body].velocity_at(&(motion.poses[body].rotation * p_bofo_b))
     }
 }
@@ -89,6 +103,11 @@ impl FrameQuantity {
 }
 
 impl FrameMeasurement {
+    /// Returns true if it depends on masses.
+    pub(super) fn has_mass(&self) -> bool {
+        let frames = self.reference.iter().chain([&self.frame]);
+        frames.into_iter().any(|frame| frame.at_center_of_mass)
+    }
     /// Computes the measurement.
     pub(super) fn measure<T: Scalar>(&self, motion: BodyMotion<'_, T>, y: &mut [T]) {
         let vector = match self.quantity {

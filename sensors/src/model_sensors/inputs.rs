@@ -1,11 +1,14 @@
 //! Inputs of the measurements, and what is computed from them.
 
-use super::frame::BodyMotion;
+use super::frame::{BodyMotion, FrameMeasurement};
 use super::measurement::{Energy, Measurement};
+use super::subtree::SubtreeMeasurement;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;
-use tarragon_multibody::{MultibodyPlant, PositionKinematics, SpatialVector, VelocityKinematics};
+use tarragon_multibody::{
+    MultibodyPlant, PlantParameters, PositionKinematics, SpatialVector, VelocityKinematics,
+};
 
 /// Inputs of the measurements, which follow those of the plant.
 #[derive(Clone, Copy)]
@@ -13,23 +16,49 @@ pub(super) struct Inputs<T: Scalar> {
     pub(super) body_poses: InputPort<Vec<Isometry3<T>>>,
     pub(super) body_spatial_velocities: InputPort<Vec<SpatialVector<T>>>,
     pub(super) state: InputPort<Vec<T>>,
+    /// Masses of a context; without a value, those of the model hold.
+    pub(super) parameters: InputPort<PlantParameters<T>>,
     /// Energies, if they are measured.
     pub(super) energies: Option<CacheEntry<Energies<T>>>,
+}
+
+/// Inputs that a measurement of bodies reads in addition to their poses.
+#[derive(Clone, Copy)]
+struct Reads {
+    velocities: bool,
+    masses: bool,
+}
+
+impl Reads {
+    fn of_frame(frame: &FrameMeasurement) -> Self {
+        Self {
+            velocities: frame.quantity.is_velocity(),
+            masses: frame.has_mass(),
+        }
+    }
+    fn of_subtree(subtree: &SubtreeMeasurement) -> Self {
+        Self {
+            velocities: subtree.quantity.has_velocity(),
+            masses: true,
+        }
+    }
 }
 
 impl<T: Scalar> Inputs<T> {
     /// Returns the prerequisites of a measurement.
     pub(super) fn deps(&self, measurement: &Measurement) -> Vec<Dep> {
-        let of_bodies = |has_velocity: bool| {
+        let of_bodies = |reads: Reads| {
             let mut deps = vec![self.body_poses.into()];
-            deps.extend(has_velocity.then_some(Dep::from(self.body_spatial_velocities)));
+            let velocities = Dep::from(self.body_spatial_velocities);
+            deps.extend(reads.velocities.then_some(velocities));
+            deps.extend(reads.masses.then_some(Dep::from(self.parameters)));
             deps
         };
         match measurement {
             Measurement::Time => vec![Dep::Time],
             Measurement::State(_) => vec![self.state.into()],
-            Measurement::Frame(frame) => of_bodies(frame.quantity.is_velocity()),
-            Measurement::Subtree(subtree) => of_bodies(subtree.quantity.has_velocity()),
+            Measurement::Frame(frame) => of_bodies(Reads::of_frame(frame)),
+            Measurement::Subtree(subtree) => of_bodies(Reads::of_subtree(subtree)),
             Measurement::Energy(_) => self.energies.map(Dep::from).into_iter().collect(),
         }
     }
@@ -42,7 +71,7 @@ impl<T: Scalar> Inputs<T> {
         ctx: &LeafContext<'_, T>,
         y: &mut [T],
     ) -> Result<()> {
-        let motion = |has_velocity: bool| self.motion(num_bodies, has_velocity, ctx);
+        let motion = |reads: Reads| self.motion(num_bodies, reads, ctx);
         match measurement {
             Measurement::Time => y.fill(ctx.time()),
             Measurement::State(elements) => {
@@ -50,9 +79,9 @@ impl<T: Scalar> Inputs<T> {
                 let terms = elements.iter().map(|(i, weight)| state[*i] * *weight);
                 y.fill(terms.fold(T::zero(), |sum, term| sum + term));
             }
-            Measurement::Frame(frame) => frame.measure(motion(frame.quantity.is_velocity())?, y),
+            Measurement::Frame(frame) => frame.measure(motion(Reads::of_frame(frame))?, y),
             Measurement::Subtree(subtree) => {
-                subtree.measure(motion(subtree.quantity.has_velocity())?, y);
+                subtree.measure(motion(Reads::of_subtree(subtree))?, y);
             }
             Measurement::Energy(energy) => {
                 if let Some(entry) = self.energies {
@@ -67,19 +96,27 @@ impl<T: Scalar> Inputs<T> {
     fn motion<'a>(
         self,
         num_bodies: usize,
-        has_velocity: bool,
+        reads: Reads,
         ctx: &LeafContext<'a, T>,
     ) -> Result<BodyMotion<'a, T>> {
         let poses = ctx.eval(self.body_poses)?;
-        let velocities: &[SpatialVector<T>] = match has_velocity {
+        let velocities: &[SpatialVector<T>] = match reads.velocities {
             true => ctx.eval(self.body_spatial_velocities)?,
             false => &[],
         };
         per_body("body_poses", num_bodies, poses.len())?;
-        if has_velocity {
+        if reads.velocities {
             per_body("body_spatial_velocities", num_bodies, velocities.len())?;
         }
-        Ok(BodyMotion { poses, velocities })
+        let parameters = match reads.masses {
+            true => ctx.eval_optional(self.parameters)?,
+            false => None,
+        };
+        Ok(BodyMotion {
+            poses,
+            velocities,
+            parameters,
+        })
     }
 }
 
@@ -117,8 +154,13 @@ impl<T: Scalar> Energies<T> {
         }
     }
 
-    /// Computes the energies in the state `[q; v]`.
-    pub(super) fn update(&mut self, plant: &MultibodyPlant, state: &[T]) -> Result<()> {
+    /// Computes the energies in the state `[q; v]`. Without parameters, those of the model hold.
+    pub(super) fn update(
+        &mut self,
+        plant: &MultibodyPlant,
+        state: &[T],
+        parameters: Option<&PlantParameters<T>>,
+    ) -> Result<()> {
         let (q, v) = state.split_at(plant.num_positions().min(state.len()));
         let (positions, velocities) = match &mut self.kinematics {
             Some((positions, velocities)) => {
@@ -133,8 +175,16 @@ impl<T: Scalar> Energies<T> {
                 (&*positions, &*velocities)
             }
         };
-        self.kinetic = plant.calc_kinetic_energy(positions, velocities)?;
-        self.potential = plant.calc_potential_energy(positions)?;
+        (self.kinetic, self.potential) = match parameters {
+            Some(parameters) => (
+                parameters.calc_kinetic_energy(plant, positions, velocities)?,
+                parameters.calc_potential_energy(plant, positions)?,
+            ),
+            None => (
+                plant.calc_kinetic_energy(positions, velocities)?,
+                plant.calc_potential_energy(positions)?,
+            ),
+        };
         Ok(())
     }
 }

@@ -157,6 +157,15 @@ fn of_frame(plant: &MultibodyPlant, sensor: &ModelSensor, quantity: FrameQuantit
     }))
 }
 
+/// Returns a frame that parameters do not move.
+fn fixed(body: BodyIndex, x_bf: Isometry3<f64>) -> FixedFrame {
+    FixedFrame {
+        body,
+        x_bf,
+        at_center_of_mass: false,
+    }
+}
+
 /// Returns a frame, and whether its axes are known.
 fn frame(
     plant: &MultibodyPlant,
@@ -168,19 +177,23 @@ fn frame(
         SensorSubject::Body(index) => {
             body(index)?;
             let x_bf = Isometry3::identity();
-            (FixedFrame { body: index, x_bf }, true)
+            (fixed(index, x_bf), true)
         }
         SensorSubject::CenterOfMass(index) => {
             let p = body(index)?.spatial_inertia().center_of_mass();
             let x_bf = Isometry3::translation(p.x, p.y, p.z);
-            (FixedFrame { body: index, x_bf }, false)
+            let frame = FixedFrame {
+                at_center_of_mass: true,
+                ..fixed(index, x_bf)
+            };
+            (frame, false)
         }
         SensorSubject::Site(number) => {
             let Some(site) = plant.sites().get(number) else {
                 return misfit(sensor, "a site of the plant");
             };
             let (body, x_bf) = (site.body(), *site.pose_in_body());
-            (FixedFrame { body, x_bf }, true)
+            (fixed(body, x_bf), true)
         }
         _ => return misfit(sensor, "a body or a site"),
     })
@@ -254,14 +267,8 @@ fn of_ball(plant: &MultibodyPlant, sensor: &ModelSensor, quantity: FrameQuantity
         return wrong_joint(joint, "be a ball joint");
     }
     Ok(Measurement::Frame(FrameMeasurement {
-        frame: FixedFrame {
-            body: joint.child_body(),
-            x_bf: *joint.pose_on_child(),
-        },
-        reference: Some(FixedFrame {
-            body: joint.parent_body(),
-            x_bf: *joint.pose_on_parent(),
-        }),
+        frame: fixed(joint.child_body(), *joint.pose_on_child()),
+        reference: Some(fixed(joint.parent_body(), *joint.pose_on_parent())),
         quantity,
     }))
 }

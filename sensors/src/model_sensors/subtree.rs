@@ -1,15 +1,17 @@
 //! Measurements of a body with all bodies that it carries.
 
 use super::frame::BodyMotion;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeSet;
 use tarragon_framework::Scalar;
-use tarragon_multibody::{BodyIndex, MultibodyPlant, Result, SpatialInertia, SpatialVector};
+use tarragon_multibody::{
+    BodyIndex, BodyInertia, MultibodyPlant, Result, SpatialInertia, SpatialVector,
+};
 
 /// Measurement of the bodies of a subtree.
 #[derive(Clone, Debug)]
 pub(super) struct SubtreeMeasurement {
-    /// The first body carries the others.
+    /// The first body carries the others. Mass properties are those of the model.
     bodies: Vec<(BodyIndex, SpatialInertia)>,
     pub(super) quantity: SubtreeQuantity,
 }
@@ -29,6 +31,38 @@ impl SubtreeQuantity {
     /// Returns true if it depends on velocities.
     pub(super) fn has_velocity(self) -> bool {
         !matches!(self, Self::CenterOfMass)
+    }
+}
+
+/// Mass properties of a body.
+struct BodyMass<T: Scalar> {
+    body: BodyIndex,
+    mass: T,
+    p_bobcm_b: Vector3<T>,
+    /// Rotational inertia about Bo, expressed in B (kg m^2).
+    rotational: Matrix3<T>,
+}
+
+impl<T: Scalar> BodyMass<T> {
+    fn new(body: BodyIndex, model: &SpatialInertia, own: Option<&BodyInertia<T>>) -> Self {
+        let p_bobcm_b = model.center_of_mass().map(T::from);
+        let Some(own) = own else {
+            return Self {
+                body,
+                mass: T::from(model.mass()),
+                p_bobcm_b,
+                rotational: model.rotational_inertia().map(T::from),
+            };
+        };
+        Self {
+            body,
+            mass: own.mass,
+            p_bobcm_b: match own.mass.re() {
+                0.0 => p_bobcm_b,
+                _ => own.moment / own.mass,
+            },
+            rotational: own.rotational,
+        }
     }
 }
 
@@ -75,9 +109,10 @@ impl SubtreeMeasurement {
             SubtreeQuantity::CenterOfMass => self.center_of_mass(motion),
             SubtreeQuantity::Velocity => {
                 let momentum = self.momentum(motion, &Vector3::zeros()).translational;
-                match self.mass() {
+                let mass = self.mass(motion);
+                match mass.re() {
                     0.0 => Vector3::zeros(),
-                    mass => momentum * T::from(1.0 / mass),
+                    _ => momentum * (T::one() / mass),
                 }
             }
             SubtreeQuantity::AngularMomentum => {
@@ -88,24 +123,37 @@ impl SubtreeMeasurement {
         y.copy_from_slice(vector.as_slice());
     }
 
-    fn mass(&self) -> f64 {
-        self.bodies.iter().map(|(_, inertia)| inertia.mass()).sum()
+    /// Returns the mass properties of the bodies.
+    fn parts<'a, T: Scalar>(
+        &'a self,
+        motion: BodyMotion<'a, T>,
+    ) -> impl Iterator<Item = BodyMass<T>> + 'a {
+        self.bodies.iter().map(move |(body, model)| {
+            let own = motion.parameters.and_then(|own| own.body_inertia(*body));
+            BodyMass::new(*body, model, own)
+        })
+    }
+
+    fn mass<T: Scalar>(&self, motion: BodyMotion<'_, T>) -> T {
+        let parts = self.parts(motion);
+        parts.fold(T::zero(), |sum, part| sum + part.mass)
     }
 
     /// Returns the position of the center of mass (m); that of the first body without mass.
     fn center_of_mass<T: Scalar>(&self, motion: BodyMotion<'_, T>) -> Vector3<T> {
-        let total = self.mass();
-        let center = |(body, inertia): &(BodyIndex, SpatialInertia)| {
-            let p_bobcm_b = inertia.center_of_mass().map(T::from);
-            (motion.poses[body.index()] * nalgebra::Point3::from(p_bobcm_b)).coords
+        let total = self.mass(motion);
+        let center = |part: &BodyMass<T>| {
+            (motion.poses[part.body.index()] * nalgebra::Point3::from(part.p_bobcm_b)).coords
         };
-        if total == 0.0 {
-            return self.bodies.first().map_or_else(Vector3::zeros, center);
+        let mut parts = self.parts(motion);
+        if total.re() == 0.0 {
+            return parts
+                .next()
+                .map_or_else(Vector3::zeros, |part| center(&part));
         }
-        let weighted =
-            |part: &(BodyIndex, SpatialInertia)| center(part) * T::from(part.1.mass() / total);
-        let parts = self.bodies.iter().map(weighted);
-        parts.fold(Vector3::zeros(), |sum, part| sum + part)
+        parts.fold(Vector3::zeros(), |sum, part| {
+            sum + center(&part) * (part.mass / total)
+        })
     }
 
     /// Returns the momentum about a point of the world, expressed in the world.
@@ -115,19 +163,16 @@ impl SubtreeMeasurement {
         about: &Vector3<T>,
     ) -> SpatialVector<T> {
         let mut sum = SpatialVector::zero();
-        for (body, inertia) in &self.bodies {
-            let (x_wb, v_wb) = (
-                &motion.poses[body.index()],
-                &motion.velocities[body.index()],
-            );
+        for part in self.parts(motion) {
+            let body = part.body.index();
+            let (x_wb, v_wb) = (&motion.poses[body], &motion.velocities[body]);
             let r_wb = &x_wb.rotation;
-            let mass = T::from(inertia.mass());
-            let p_bobcm = r_wb * inertia.center_of_mass().map(T::from);
+            let p_bobcm = r_wb * part.p_bobcm_b;
             let w_b = r_wb.inverse_transform_vector(&v_wb.rotational);
-            let spin = inertia.rotational_inertia().map(T::from) * w_b;
+            let spin = part.rotational * w_b;
             let momentum = SpatialVector {
-                rotational: r_wb * spin + p_bobcm.cross(&v_wb.translational) * mass,
-                translational: v_wb.velocity_at(&p_bobcm).translational * mass,
+                rotational: r_wb * spin + p_bobcm.cross(&v_wb.translational) * part.mass,
+                translational: v_wb.velocity_at(&p_bobcm).translational * part.mass,
             };
             sum += momentum.force_at(&(about - x_wb.translation.vector));
         }

@@ -8,7 +8,7 @@ use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tarragon_framework::prelude::*;
-use tarragon_multibody::{MultibodyPlant, SpatialVector};
+use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 
 /// Sensors of a plant's model files ([`MultibodyPlant::model_sensors`]) that measure functions of
 /// time, positions and velocities, as MuJoCo measures them. [`add_sensors_from_model`] adds and
@@ -19,12 +19,13 @@ use tarragon_multibody::{MultibodyPlant, SpatialVector};
 /// | input | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by body |
 /// | input | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body |
 /// | input | `state` | vector `[q; v]` |
+/// | input | `parameters` | `PlantParameters<T>`, the masses and springs of a context |
 /// | output | `{sensor}` | vector, the measurement of a sensor; direct feedthrough |
 /// | output | `sensordata` | vector, all measurements in the order of the plant's sensors |
 ///
 /// An output port has the name of its sensor, with that of the model (`model::sensor`) if sensors
 /// of two models have the same name or the sensor is called `sensordata`. An input needs a value
-/// only if a sensor that depends on it is evaluated.
+/// only if a sensor that depends on it is evaluated; without `parameters`, those of the model hold.
 ///
 /// | kind | measurement | unit |
 /// |---|---|---|
@@ -49,9 +50,9 @@ use tarragon_multibody::{MultibodyPlant, SpatialVector};
 /// F is the frame of a body, a site, or a frame at the center of mass, of which only the origin is
 /// known. R is the reference frame, or the world W. A velocity in R is that which an observer sees
 /// who moves with R. The sign of a quaternion is that of the plant's poses; both signs are the same
-/// orientation. Masses are those of the plant, not the parameters of a context. Without mass, the
-/// center is that of the body, and its velocity is 0. Unlike in MuJoCo, `e_potential` leaves out
-/// the weight that `gravcomp` carries.
+/// orientation. Masses are the parameters of the context, as in [`MultibodyPlant::in_context`].
+/// Without mass, the center is that of the body, and its velocity is 0. Unlike in MuJoCo,
+/// `e_potential` leaves out the weight that `gravcomp` carries.
 ///
 /// Measurements are ideal: noise is kept in [`ModelSensor`](tarragon_multibody::ModelSensor) and
 /// not added. A cutoff clamps every element to its absolute value, but for quaternions and axes;
@@ -163,18 +164,20 @@ impl ModelSensors {
         let body_poses = d.input("body_poses");
         let body_spatial_velocities = d.input("body_spatial_velocities");
         let state = d.vector_input("state", self.num_coordinates);
+        let parameters = d.input("parameters");
         let energies = self.plant.as_ref().map(|_| {
-            let none = Energies::zero();
-            d.cache_entry("energies", none, state, move |sensors, ctx, energies| {
-                let state = ctx.eval(state)?;
+            let (none, deps) = (Energies::zero(), (state, parameters));
+            d.cache_entry("energies", none, deps, move |sensors, ctx, energies| {
+                let (state, own) = (ctx.eval(state)?, ctx.eval_optional(parameters)?);
                 let plant = sensors.plant.as_ref();
-                plant.map_or(Ok(()), |plant| energies.update(plant, state))
+                plant.map_or(Ok(()), |plant| energies.update(plant, state, own))
             })
         });
         Inputs {
             body_poses,
             body_spatial_velocities,
             state,
+            parameters,
             energies,
         }
     }
@@ -189,6 +192,8 @@ pub struct ModelSensorsPorts<T: Scalar> {
     pub body_spatial_velocities: InputPort<Vec<SpatialVector<T>>>,
     /// State `[q; v]` of the plant.
     pub state: InputPort<Vec<T>>,
+    /// Masses and springs of the plant in a context.
+    pub parameters: InputPort<PlantParameters<T>>,
     /// All measurements, in the order of the plant's sensors.
     pub sensordata: OutputPort<Vec<T>>,
     sensors: Arc<[(String, OutputPort<Vec<T>>)]>,
@@ -237,6 +242,7 @@ impl<T: Scalar> LeafSystem<T> for ModelSensors {
             body_poses: inputs.body_poses,
             body_spatial_velocities: inputs.body_spatial_velocities,
             state: inputs.state,
+            parameters: inputs.parameters,
             sensordata,
             sensors: ports.into(),
         }
@@ -285,6 +291,7 @@ pub fn add_sensors_from_model(
     builder.connect(plant.body_poses, sensors.body_poses);
     let velocities = plant.body_spatial_velocities;
     builder.connect(velocities, sensors.body_spatial_velocities);
+    builder.connect(plant.parameters, sensors.parameters);
     if let Ok(state) = plant.state() {
         builder.connect(state, sensors.state);
     }

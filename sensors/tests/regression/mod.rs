@@ -3,6 +3,7 @@
 
 mod camera_sizes;
 mod depth_file_names;
+mod parameters_of_sensors;
 mod shared_files;
 mod timestamps;
 mod yaml_messages;

@@ -4,4 +4,5 @@ pub(super) mod calculation;
 pub(super) mod dynamics;
 pub(super) mod dynamics_derivatives;
 pub(super) mod kinematics;
+pub(super) mod plant_parameters;
 pub(super) mod tendons;

@@ -176,7 +176,7 @@ pub(super) type DynamicsEntry<T> = (Arc<DynamicsResult<T>>, DynamicsWork<T>);
 pub(in crate::plant) struct DynamicsEntries<T: Scalar> {
     inputs: Arc<ForcePorts<T>>,
     status: Param<ConstraintStatus>,
-    parameters: ParameterHandles<T>,
+    pub(in crate::plant) parameters: ParameterHandles<T>,
     motion: CacheEntry<Motion<T>>,
     pub(in crate::plant) dynamics: CacheEntry<DynamicsEntry<T>>,
 }
