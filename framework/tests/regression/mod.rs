@@ -6,3 +6,4 @@ mod foreign_handles;
 mod noise;
 mod not_finite;
 mod stops;
+mod time_of_context;

@@ -256,12 +256,27 @@ impl<T: Scalar> Simulator<T> {
     /// be called again after the context was changed by hand: events start anew from its time.
     ///
     /// # Errors
-    /// Returns the first error of an event or of the monitor, with the time.
+    /// Returns the first error of an event or of the monitor, with the time. Also returns an error
+    /// if the time of the context is not finite.
     pub fn initialize_with(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::initialize").entered();
         self.driver.jacobians.diagram().owns(&self.context)?;
+        self.check_time(None)?;
         let status = self.start(options);
         status.map_err(|error| self.context.explain(error))
+    }
+
+    /// Checks the time of the context, which its owner may have set to anything. A simulation that
+    /// has reached an infinite boundary may stay there.
+    fn check_time(&self, boundary: Option<f64>) -> Result<()> {
+        let now = self.context.time().re();
+        if now.is_finite() || boundary == Some(now) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "Simulator: the time of the context must be finite, got {now:?} s; set it with \
+             `Context::set_time`"
+        )))
     }
 
     fn start(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
@@ -286,8 +301,8 @@ impl<T: Scalar> Simulator<T> {
     ///
     /// # Errors
     /// Returns the first error of an event, a computation or the monitor, with the time and the
-    /// system. Also returns an error if a number of the state becomes NaN, or if the boundary is in
-    /// the past. If the failed system has read a NaN, the message names the output or fixed input
+    /// system. Also returns an error if a number of the state becomes NaN, if the boundary is in the
+    /// past, or if the time of the context is not finite. If the failed system has read a NaN, the message names the output or fixed input
     /// where the first NaN appeared. Failed updates leave the state as it was before all updates of
     /// the step; a failed integration leaves it as it was before the integration. The next call
     /// retries what failed.
@@ -300,6 +315,7 @@ impl<T: Scalar> Simulator<T> {
             }
         }
         self.driver.jacobians.diagram().owns(&self.context)?;
+        self.check_time(Some(boundary))?;
         let now = self.context.time().re();
         if boundary.is_nan() || boundary < now {
             return Err(Error::invalid(format!(

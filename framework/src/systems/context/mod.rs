@@ -195,7 +195,8 @@ impl<T: Scalar> Context<T> {
     pub fn time(&self) -> T {
         self.data.time
     }
-    /// Sets the time (s); does nothing if it is unchanged, with its derivatives.
+    /// Sets the time (s); does nothing if it is unchanged, with its derivatives. A simulation
+    /// refuses a time that is not finite.
     pub fn set_time(&mut self, time: T) {
         if !is_same(time, self.data.time) {
             self.data.time = time;
