@@ -1,5 +1,6 @@
 //! Diagnostics: warnings and errors of the parsers, with their places in the files.
 
+use crate::names::FormatName;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use tarragon_framework::{Error, FileLocation};
@@ -133,7 +134,36 @@ pub struct WarningGroups {
     /// Names that misspelt elements would have defined, each with the index of the warning about
     /// its element.
     undefined: BTreeMap<String, usize>,
+    /// Names that misspelt ones replace, by the places of the elements around them, at which errors
+    /// are reported. The key holds the file, the line and the column.
+    missing: BTreeMap<(String, u32, u32), Vec<MissingName>>,
+    /// Number of names in `missing`.
+    num_missing: usize,
 }
+
+/// A misspelt name of an element or an attribute.
+#[derive(Debug)]
+pub struct Misspelling<'n> {
+    /// The name in the file.
+    pub written: FormatName<'n>,
+    /// The name that is probably meant.
+    pub meant: FormatName<'n>,
+    /// Lines and columns of the elements around it, which lack the right name.
+    pub around: Vec<(u32, u32)>,
+    /// Names that the element and its descendants would have defined.
+    pub names: Vec<&'n str>,
+}
+
+/// A name that an element lacks because it is misspelt.
+#[derive(Debug)]
+struct MissingName {
+    name: String,
+    /// Text for errors about it.
+    cause: String,
+}
+
+/// Maximum number of misspelt names that errors mention.
+const MAX_MISSING: usize = 1000;
 
 /// Warnings of one file with the same text.
 #[derive(Debug)]
@@ -144,17 +174,32 @@ struct WarningGroup {
 }
 
 impl WarningGroups {
-    /// Adds a warning about a misspelt element as [`Self::add`] does. `names` are the names that
-    /// the element and its descendants would have defined.
-    pub fn add_misspelling<'n>(
+    /// Adds a warning about a misspelt name as [`Self::add`] does. [`Self::finish`] names the
+    /// misspelling in the errors that it causes.
+    pub fn add_misspelling(
         &mut self,
         warning: Diagnostic,
-        names: impl Iterator<Item = &'n str>,
+        misspelling: &Misspelling<'_>,
         list: &mut Vec<Diagnostic>,
     ) {
+        let Misspelling { written, meant, .. } = misspelling;
+        let (file, line) = (warning.file.clone(), warning.line);
+        for &(row, column) in &misspelling.around {
+            if self.num_missing < MAX_MISSING {
+                let missing = MissingName {
+                    name: meant.text().into(),
+                    cause: format!(
+                        " ({written} in line {line} is probably a misspelling of {meant})"
+                    ),
+                };
+                let place = (file.clone(), row, column);
+                self.missing.entry(place).or_default().push(missing);
+                self.num_missing += 1;
+            }
+        }
         let first = self.add(warning, list);
-        for name in names {
-            self.undefined.entry(name.into()).or_insert(first);
+        for name in &misspelling.names {
+            self.undefined.entry((*name).into()).or_insert(first);
         }
     }
 
@@ -174,9 +219,10 @@ impl WarningGroups {
         group.first
     }
 
-    /// Appends the counts to the warnings of the list, and empties the groups. If an error quotes a
-    /// name that a misspelt element would have defined, the warning about the misspelling becomes
-    /// an error and moves to the front.
+    /// Appends the counts to the warnings of the list, and empties the groups. Errors about an
+    /// element that lacks a misspelt name mention the misspelling. If an error quotes a name that a
+    /// misspelt element would have defined, the warning about the misspelling becomes an error and
+    /// moves to the front.
     pub fn finish(&mut self, list: &mut [Diagnostic]) {
         for group in std::mem::take(&mut self.groups).into_values() {
             let others = group.places.len() - 1;
@@ -184,6 +230,18 @@ impl WarningGroups {
                 let places = if others == 1 { "place" } else { "places" };
                 let more = format!(" (and at {others} more {places} of this file)");
                 list[group.first].message.push_str(&more);
+            }
+        }
+        let missing = std::mem::take(&mut self.missing);
+        self.num_missing = 0;
+        for error in list
+            .iter_mut()
+            .filter(|d| d.is_error() && !missing.is_empty())
+        {
+            let place = (error.file.clone(), error.line, error.column);
+            let lacking = missing.get(&place).into_iter().flatten();
+            if let Some(found) = { lacking }.find(|m| has_word(&error.message, &m.name)) {
+                error.message.push_str(&found.cause);
             }
         }
         let undefined = std::mem::take(&mut self.undefined);
@@ -200,4 +258,13 @@ impl WarningGroups {
             list[place..=index].rotate_right(1);
         }
     }
+}
+
+/// Returns true if a text contains a name as a whole word.
+fn has_word(text: &str, name: &str) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+    text.match_indices(name).any(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + name.len()..]);
+        !before.ends_with(in_word) && !after.starts_with(in_word)
+    })
 }

@@ -19,7 +19,7 @@ pub mod xacro;
 pub mod xml;
 pub mod yaml;
 
-pub use diagnostic::{Diagnostic, Severity, WarningGroups};
+pub use diagnostic::{Diagnostic, Misspelling, Severity, WarningGroups};
 pub use input::{ModelInput, decode, read_file};
 pub use numbers::{ParsedNumbers, plain_numbers};
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};

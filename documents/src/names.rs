@@ -88,7 +88,8 @@ pub enum FormatName<'a> {
 }
 
 impl<'a> FormatName<'a> {
-    fn text(self) -> &'a str {
+    /// Returns the name alone.
+    pub fn text(self) -> &'a str {
         let (Self::Element(text) | Self::Attribute(text)) = self;
         text
     }
@@ -111,6 +112,17 @@ pub fn meant<'a>(
 ) -> Option<FormatName<'a>> {
     let near = known.filter_map(|known| mistakes(name, known.text()).map(|count| (count, known)));
     near.min_by_key(|(count, _)| *count).map(|(_, known)| known)
+}
+
+/// Returns the name that a misspelt element or attribute probably stands for: the nearest one of
+/// its kind, else the one of the other kind with the same letters.
+pub fn meant_among<'a>(
+    name: &str,
+    same_kind: impl Iterator<Item = FormatName<'a>>,
+    mut other_kind: impl Iterator<Item = FormatName<'a>>,
+) -> Option<FormatName<'a>> {
+    let same_letters = |known: &FormatName<'_>| known.text().eq_ignore_ascii_case(name);
+    meant(name, same_kind).or_else(|| other_kind.find(same_letters))
 }
 
 /// Returns the known name that is exactly `name`.
@@ -158,7 +170,10 @@ fn mistakes(a: &str, b: &str) -> Option<usize> {
     } else {
         edit_distance(&a, &b)
     };
-    (3 * distance <= m.max(n)).then_some(distance)
+    // Most misspelt names keep their first letter: `<wieght>` does not stand for `<light>`.
+    let is_other_word = distance > 1 && a.chars().next() != b.chars().next();
+    let has_more = a.ends_with(&b);
+    (3 * distance <= m.max(n) && (has_more || !is_other_word)).then_some(distance)
 }
 
 /// Computes the edit distance of the lowercased names; 0 if `b` contains `a`.
@@ -213,6 +228,8 @@ mod tests {
             ("axes", "axis", true),
             ("foo", "box", false),
             ("gz_frame_id", "frame_id", true),
+            ("weight", "light", false),
+            ("wieght", "light", false),
             ("", "a", false),
         ] {
             assert_eq!(mistakes(a, b).is_some(), near, "{a} {b}");

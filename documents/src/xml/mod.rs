@@ -8,5 +8,7 @@ mod tree;
 
 pub use origins::{OriginPlace, TextOrigins};
 pub use prepared::PreparedXml;
-pub use reader::{Parsed, Reported, XmlReader, finite_numbers, n_numbers, parse_numbers};
+pub use reader::{
+    MAX_AROUND, Parsed, Reported, XmlReader, finite_numbers, n_numbers, parse_numbers,
+};
 pub use tree::{XmlAttribute, XmlNode, XmlTree};

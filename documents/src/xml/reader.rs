@@ -3,12 +3,16 @@
 use super::origins::TextOrigins;
 use super::prepared::PreparedXml;
 use super::tree::{XmlAttribute, XmlNode};
-use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
+use crate::diagnostic::{Diagnostic, Misspelling, Severity, WarningGroups};
+use crate::names::FormatName;
 use crate::numbers::{ParsedNumbers, plain_numbers};
 use memchr::memchr_iter;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Display;
+
+/// Maximum number of elements around a misspelt name in which it may cause errors.
+pub const MAX_AROUND: usize = 8;
 
 /// Marker of an error that was reported: the faulty element is left out, and parsing continues to
 /// find further errors.
@@ -258,21 +262,39 @@ impl<'a> XmlReader<'a> {
         grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
 
-    /// Warns about an element whose name is probably misspelt; see
-    /// [`WarningGroups::add_misspelling`].
-    pub fn warning_of_misspelling(&self, node: XmlNode<'_>, message: impl Display) {
+    /// Warns about a child or an attribute of an element whose name is probably misspelt; see
+    /// [`WarningGroups::add_misspelling`]. The warning is at the child, or at the element with the
+    /// attribute.
+    pub fn warning_of_misspelling(
+        &self,
+        node: XmlNode<'_>,
+        written: FormatName<'_>,
+        meant: FormatName<'_>,
+        message: impl Display,
+    ) {
         let warning = self.diagnostic(Severity::Warning, node.start(), message);
-        let (mut names, mut waiting) = (vec![], vec![node]);
+        let is_element = matches!(written, FormatName::Element(_));
+        let (mut names, mut waiting) = (vec![], vec![]);
+        waiting.extend(is_element.then_some(node));
         while let Some(node) = waiting.pop() {
             names.extend(node.attribute("name"));
             waiting.extend(node.elements());
         }
+        let owner = if is_element {
+            node.parent()
+        } else {
+            Some(node)
+        };
+        let around = std::iter::successors(owner, XmlNode::parent);
+        let around = around.take(MAX_AROUND).map(|node| self.place(node));
+        let misspelling = Misspelling {
+            written,
+            meant,
+            around: around.collect(),
+            names,
+        };
         let mut grouped = self.grouped.borrow_mut();
-        grouped.add_misspelling(
-            warning,
-            names.into_iter(),
-            &mut self.diagnostics.borrow_mut(),
-        );
+        grouped.add_misspelling(warning, &misspelling, &mut self.diagnostics.borrow_mut());
     }
 
     /// Returns the value of a required attribute, which must not be blank.

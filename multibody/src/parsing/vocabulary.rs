@@ -94,13 +94,15 @@ impl FormatVocabulary {
 }
 
 impl ElementVocabulary {
-    /// Returns the child, or else the attribute, that an unknown child probably stands for.
+    /// Returns the child that an unknown child probably stands for, or else the attribute of its
+    /// name.
     pub(crate) fn meant_by_child(&self, name: &str) -> Option<FormatName<'static>> {
-        names::meant(name, self.child_names().chain(self.attribute_names()))
+        names::meant_among(name, self.child_names(), self.attribute_names())
     }
-    /// Returns the attribute, or else the child, that an unknown attribute probably stands for.
+    /// Returns the attribute that an unknown attribute probably stands for, or else the child of
+    /// its name.
     pub(crate) fn meant_by_attribute(&self, name: &str) -> Option<FormatName<'static>> {
-        names::meant(name, self.attribute_names().chain(self.child_names()))
+        names::meant_among(name, self.attribute_names(), self.child_names())
     }
     fn attribute_names(&self) -> impl Iterator<Item = FormatName<'static>> {
         self.attributes

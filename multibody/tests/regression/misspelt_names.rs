@@ -4,7 +4,7 @@
 
 use crate::support::loaded::{Loaded, load_with};
 use tarragon_documents::Severity;
-use tarragon_multibody::MjcfSemantics;
+use tarragon_multibody::{MjcfSemantics, OnWarning};
 
 fn load(text: &str, format: &str) -> Loaded {
     load_with(|parser| parser.add_models_from_string(text, format))
@@ -148,4 +148,136 @@ fn unknown_keys_of_directives_are_errors_with_the_known_ones() {
         error.contains("add_modle") && error.contains("add_model"),
         "{error}"
     );
+}
+
+/// The first error names its cause, whatever happens to warnings.
+#[test]
+fn error_names_the_misspelling_in_every_mode() {
+    let joint = |attributes: &str, content: &str| {
+        format!(
+            "<robot name='r'><link name='a'/><link name='b'/>\n<joint name='j' {attributes}>\
+             {content}</joint></robot>"
+        )
+    };
+    let links = "<parent link='a'/><child link='b'/>";
+    let visual = |content: &str| {
+        format!("<robot name='r'><link name='a'>\n<visual>{content}</visual></link></robot>")
+    };
+    for (text, written, meant) in [
+        (joint("tpye='fixed'", links), "'tpye'", "'type'"),
+        (
+            joint("type='fixed'", "<parent lnik='a'/><child link='b'/>"),
+            "'lnik'",
+            "'link'",
+        ),
+        (
+            joint("type='fixed'", "<paernt link='a'/><child link='b'/>"),
+            "<paernt>",
+            "<parent>",
+        ),
+        (
+            visual("<goemetry><sphere radius='1'/></goemetry>"),
+            "<goemetry>",
+            "<geometry>",
+        ),
+        (
+            visual("<geometry><cylinder radius='1' lenght='1'/></geometry>"),
+            "'lenght'",
+            "'length'",
+        ),
+    ] {
+        for mode in [
+            OnWarning::Print,
+            OnWarning::Collect,
+            OnWarning::Fail,
+            OnWarning::Ignore,
+        ] {
+            let model = load_with(|parser| {
+                parser.on_warning(mode);
+                parser.add_models_from_string(&text, "urdf")
+            });
+            let error = model.result.unwrap_err().to_string();
+            assert!(
+                error.contains(written) && error.contains(meant),
+                "{mode:?}: {error}"
+            );
+        }
+    }
+}
+
+/// An error that a misspelling in another element did not cause does not name it.
+#[test]
+fn error_does_not_name_misspellings_elsewhere() {
+    let model = load(
+        "<robot name='r'><link name='a'/><link name='b'/><link name='c'/>
+<joint name='j' tpye='fixed' type='fixed'><parent link='a'/><child link='b'/></joint>
+<joint name='k'><parent link='b'/><child link='c'/></joint></robot>",
+        "urdf",
+    );
+    let error = model.result.unwrap_err().to_string();
+    assert!(
+        error.ends_with("3:1: error: <joint> has no attribute 'type'"),
+        "{error}"
+    );
+}
+
+/// The cases of the new user; ROS's parser knows the right names.
+#[test]
+fn misspellings_in_materials_and_extensions_are_named() {
+    for (content, meant) in [
+        (
+            "<material name='m'><colour rgba='1 0 0 1'/></material>",
+            "<color>",
+        ),
+        (
+            "<material name='m'><color rgb='1 0 0 1'/></material>",
+            "'rgba'",
+        ),
+        (
+            "<material name='m'><color rgba='1 0 0 1'/><textur filename=''/></material>",
+            "<texture>",
+        ),
+        (
+            "<material nmae='m'><color rgba='1 0 0 1'/></material>",
+            "'name'",
+        ),
+        ("<gazebo refernce='a'/>", "'reference'"),
+    ] {
+        let text = format!("<robot name='r'><link name='a'/>{content}</robot>");
+        let said = said(&load(&text, "urdf"));
+        assert_eq!(said.len(), 1, "{content}: {said:?}");
+        assert!(
+            said[0].ends_with(&format!("did you mean {meant}?")),
+            "{said:?}"
+        );
+    }
+    let visual = "<visual><geometry><sphere radius='1'/></geometry><material name='m'>\
+                  <colr rgba='1 0 0 1'/></material></visual>";
+    let text = format!("<robot name='r'><link name='a'>{visual}</link></robot>");
+    assert!(said(&load(&text, "urdf"))[0].ends_with("did you mean <color>?"));
+}
+
+#[test]
+fn sdformat_suggests_no_other_kind_and_no_other_word() {
+    let version = "<sdf verson='1.9'><model name='m'><link name='a'/></model></sdf>";
+    let error = load(version, "sdf").result.unwrap_err().to_string();
+    assert!(
+        error.contains("'version'") && error.contains("'verson'"),
+        "{error}"
+    );
+    for link in [
+        "<link name='a' weight='3'/>",
+        "<link name='a'><wieght>3</wieght></link>",
+    ] {
+        let model = load(
+            &format!("<sdf version='1.9'><model name='m'>{link}</model></sdf>"),
+            "sdf",
+        );
+        assert_eq!(said(&model), [""; 0]);
+        assert_eq!(model.diagnostics.len(), 1, "{:?}", model.diagnostics);
+    }
+    // A name with the right letters stands for the other kind.
+    let text = "<sdf version='1.9'><model name='m'><link name='a' inertial='1'/></model></sdf>";
+    let model = load(text, "sdf");
+    assert!(said(&model)[0].ends_with("did you mean <inertial>?"));
 }

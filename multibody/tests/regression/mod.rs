@@ -4,6 +4,7 @@
 mod context_parameters;
 mod keyframes_and_options;
 mod misspelt_names;
+mod misspelt_names_of_mjcf;
 mod mjcf_assets;
 mod mjcf_collisions;
 mod mjcf_distance_plugins;

@@ -188,7 +188,6 @@ fn add_model(
     let name = model_name(input, naming, root, semantics).ok()?;
     let instance = target.add_model_instance(naming.scope, &name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
-    vocabulary::check(tree, root, semantics);
     let time_step = compiler::read_options(root, target.plant, semantics);
     target.options.time_step.get_or_insert(time_step);
     target.options.mjcf_semantics = Some(semantics);

@@ -2,6 +2,7 @@
 
 use super::builder::MjcfBuilder;
 use super::tree::ElementRef;
+use super::vocabulary;
 use crate::model::{
     BodyIndex, JointActuatorIndex, ModelSensor, SensorSubject, SubjectKind, subject_kind,
 };
@@ -103,7 +104,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     ) -> Parsed<Option<ModelSensor>> {
         let kind = node.tag();
         let Some((_, subject_kind)) = subject_kind(kind) else {
-            node.ignored("the plant has no such sensors");
+            // The vocabulary check reports all others.
+            if vocabulary::has_element("sensor", kind) {
+                node.ignored("the plant has no such sensors");
+            }
             return Ok(None);
         };
         node.ignore_attributes(&IGNORED_IN_SENSOR);
@@ -117,7 +121,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             SubjectKind::Frame => self.frame(named, named_by("objtype"), named_by("objname")),
         };
         let reference = match (subject_kind, named_by("refname")) {
-            (SubjectKind::Frame, name @ Some(_)) => {
+            // MJCF has no reference of accelerations.
+            (SubjectKind::Frame, name @ Some(_)) if !kind.ends_with("acc") => {
                 self.frame(named, named_by("reftype"), name).map(Some)
             }
             _ => Ok(None),

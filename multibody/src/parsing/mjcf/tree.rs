@@ -6,8 +6,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use tarragon_documents::ParsedNumbers;
+use tarragon_documents::names::FormatName;
 use tarragon_documents::xml::{Parsed, Reported, finite_numbers, n_numbers, parse_numbers};
-use tarragon_documents::{Diagnostic, Severity, WarningGroups};
+use tarragon_documents::{Diagnostic, Misspelling, Severity, WarningGroups};
 
 /// A place in one of the files; line and column count from 1.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +118,12 @@ impl DiagnosticLog {
             column: place.column,
             message,
         }
+    }
+    /// Warns about a misspelt name; see [`WarningGroups::add_misspelling`].
+    fn misspelt(&self, place: FilePosition, message: String, misspelling: &Misspelling<'_>) {
+        let warning = self.warning(place, message);
+        let mut grouped = self.grouped.borrow_mut();
+        grouped.add_misspelling(warning, misspelling, &mut self.diagnostics.borrow_mut());
     }
     /// Calls `read`, whose errors become warnings.
     fn with_warnings<V>(&self, read: impl FnOnce() -> V) -> V {
@@ -350,22 +357,47 @@ impl<'a> ElementRef<'a> {
             .warn_grouped(self.element().place, self.warning_text(message));
     }
 
-    /// Warns that the element is ignored because its name is probably misspelt; see
-    /// [`WarningGroups::add_misspelling`].
-    pub(super) fn misspelt(&self, why: &str) {
-        let message = format!("<{}> is ignored: {why}", self.tag());
-        let warning = self
-            .log
-            .warning(self.element().place, self.warning_text(message));
+    /// Warns that a child of the element is ignored because its name is probably misspelt; see
+    /// [`WarningGroups::add_misspelling`]. `around` are the places of the elements around the
+    /// child, this one first.
+    pub(super) fn misspelt_child(
+        &self,
+        child: ElementRef<'_>,
+        meant: FormatName<'_>,
+        around: Vec<(u32, u32)>,
+        message: String,
+    ) {
         let mut names = vec![];
-        let mut waiting = vec![*self];
+        let mut waiting = vec![child];
         while let Some(node) = waiting.pop() {
             names.extend(node.name());
             waiting.extend(node.children());
         }
-        let mut grouped = self.log.grouped.borrow_mut();
-        let list = &mut self.log.diagnostics.borrow_mut();
-        grouped.add_misspelling(warning, names.into_iter(), list);
+        let misspelling = Misspelling {
+            written: FormatName::Element(child.tag()),
+            meant,
+            around,
+            names,
+        };
+        self.log.misspelt(child.place(), message, &misspelling);
+    }
+
+    /// Warns that an attribute of the element is ignored because its name is probably misspelt;
+    /// see [`Self::misspelt_child`].
+    pub(super) fn misspelt_attribute(
+        &self,
+        attribute: &Attribute,
+        meant: FormatName<'_>,
+        around: Vec<(u32, u32)>,
+        message: String,
+    ) {
+        let misspelling = Misspelling {
+            written: FormatName::Attribute(&attribute.name),
+            meant,
+            around,
+            names: vec![],
+        };
+        self.log.misspelt(attribute.place, message, &misspelling);
     }
 
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.

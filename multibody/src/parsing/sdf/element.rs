@@ -8,6 +8,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::rc::Rc;
 use tarragon_documents::ParsedNumbers;
+use tarragon_documents::names::{self, FormatName};
 use tarragon_documents::xml::{Parsed, Reported};
 use tarragon_documents::{Diagnostic, Severity, WarningGroups};
 use tarragon_framework::counted;
@@ -290,7 +291,17 @@ impl Report {
             let tag = &element.tag;
             let message = match element.attribute(name) {
                 Some(_) => format!("attribute '{name}' of <{tag}> must not be empty"),
-                None => format!("<{tag}> has no attribute '{name}'"),
+                None => {
+                    let is_it = |(written, _): &&(String, String)| {
+                        names::meant(written, [FormatName::Attribute(name)].into_iter()).is_some()
+                    };
+                    let misspelt = element.attributes.iter().find(is_it);
+                    let cause = misspelt.map(|(written, _)| {
+                        format!(" ('{written}' is probably a misspelling of '{name}')")
+                    });
+                    let cause = cause.unwrap_or_default();
+                    format!("<{tag}> has no attribute '{name}'{cause}")
+                }
             };
             self.error(element, message)
         })

@@ -230,15 +230,20 @@ impl ElementRule {
     pub(super) fn has_text(&self) -> bool {
         self.kind.is_some()
     }
-    /// Returns the child or attribute that an unknown name probably stands for.
-    fn meant_by(&self, name: &str) -> Option<FormatName<'static>> {
+    /// Returns the name that an unknown child or attribute probably stands for.
+    fn meant_by(&self, written: FormatName<'_>) -> Option<FormatName<'static>> {
+        let name = written.text();
         let children = self.children.keys();
         let children = children.map(|known| FormatName::Element(known));
         let attributes = self.attributes.iter();
-        let known = children.chain(attributes.map(|(known, ..)| FormatName::Attribute(known)));
+        let attributes = attributes.map(|(known, ..)| FormatName::Attribute(known));
         let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name);
-        let own = elsewhere.and_then(|(_, own)| names::exact(own, known.clone()));
-        own.or_else(|| names::meant(name, known))
+        let known = children.clone().chain(attributes.clone());
+        let own = elsewhere.and_then(|(_, own)| names::exact(own, known));
+        own.or_else(|| match written {
+            FormatName::Element(_) => names::meant_among(name, children, attributes),
+            FormatName::Attribute(_) => names::meant_among(name, attributes, children),
+        })
     }
 }
 
@@ -304,7 +309,8 @@ impl SchemaCheck<'_> {
             let Some((_, required, kind)) = rule.attributes.iter().find(|(n, ..)| n == name) else {
                 let what = format!("attribute '{name}' of <{tag}>");
                 let is_text = rule.kind.is_some() && element.text.is_empty();
-                let meant = rule.meant_by(name).map(|meant| meant.to_string());
+                let meant = rule.meant_by(FormatName::Attribute(name));
+                let meant = meant.map(|meant| meant.to_string());
                 let meant = meant.or(is_text.then(|| "text in the element".into()));
                 self.unknown(element, &what, meant.as_deref());
                 continue;
@@ -353,7 +359,8 @@ impl SchemaCheck<'_> {
                 None if child.tag.contains(':') => {}
                 None => {
                     let what = format!("<{}> in <{tag}>", child.tag);
-                    let meant = rule.meant_by(&child.tag).map(|meant| meant.to_string());
+                    let meant = rule.meant_by(FormatName::Element(&child.tag));
+                    let meant = meant.map(|meant| meant.to_string());
                     self.unknown(child, &what, meant.as_deref());
                 }
             }

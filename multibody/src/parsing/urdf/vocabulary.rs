@@ -4,6 +4,7 @@
 use super::builder::UrdfBuilder;
 use crate::parsing::vocabulary::{FormatVocabulary, reason};
 use std::sync::OnceLock;
+use tarragon_documents::names::FormatName;
 use tarragon_documents::xml::XmlNode;
 
 /// Elements of other programs with a meaning for dynamics: parents, names, and what the plant does
@@ -67,14 +68,13 @@ impl UrdfBuilder<'_, '_> {
                 let found = FOREIGN_ATTRIBUTES
                     .iter()
                     .find(|(t, n, _)| (*t, *n) == (tag, name));
-                let why = match found {
-                    Some((.., why)) => (*why).into(),
-                    None => reason("URDF has no such attribute", known.meant_by_attribute(name)),
-                };
-                reader.warning_grouped(
-                    node,
-                    format!("attribute '{name}' of <{tag}> is ignored: {why}"),
-                );
+                let ignored = format!("attribute '{name}' of <{tag}> is ignored");
+                if let Some((.., why)) = found {
+                    reader.warning_grouped(node, format!("{ignored}: {why}"));
+                    continue;
+                }
+                let meant = known.meant_by_attribute(name);
+                self.unknown(node, FormatName::Attribute(name), meant, &ignored);
             }
             let first = waiting.len();
             for child in reader.elements(node) {
@@ -95,11 +95,7 @@ impl UrdfBuilder<'_, '_> {
                     continue;
                 }
                 let meant = known.meant_by_child(name);
-                let why = reason("URDF has no such element", meant);
-                match meant {
-                    Some(_) => reader.warning_of_misspelling(child, format!("{ignored}: {why}")),
-                    None => reader.warning_grouped(child, format!("{ignored}: {why}")),
-                }
+                self.unknown(child, FormatName::Element(name), meant, &ignored);
             }
             waiting[first..].reverse();
         }
@@ -111,6 +107,27 @@ impl UrdfBuilder<'_, '_> {
                 let why = "extensions of Gazebo are not read";
                 reader.warning_grouped(child, format!("<{name}> in <gazebo> is ignored: {why}"));
             }
+        }
+    }
+
+    /// Warns about a name that URDF does not have; `ignored` says where it stands.
+    fn unknown(
+        &self,
+        node: XmlNode<'_>,
+        written: FormatName<'_>,
+        meant: Option<FormatName<'_>>,
+        ignored: &str,
+    ) {
+        let why = match written {
+            FormatName::Element(_) => "URDF has no such element",
+            FormatName::Attribute(_) => "URDF has no such attribute",
+        };
+        let message = format!("{ignored}: {}", reason(why, meant));
+        match meant {
+            Some(meant) => self
+                .reader
+                .warning_of_misspelling(node, written, meant, message),
+            None => self.reader.warning_grouped(node, message),
         }
     }
 

@@ -43,7 +43,9 @@ impl MjcfWriter<'_> {
     fn element_of(&self, sensor: &ModelSensor) -> Option<(&'static str, Attributes)> {
         let (element, kind) = subject_kind(&sensor.kind)?;
         let of_frame = kind == SubjectKind::Frame;
-        if sensor.reference.is_some() && !of_frame {
+        // MuJoCo refuses a reference of accelerations.
+        let has_reference = of_frame && !element.ends_with("acc");
+        if sensor.reference.is_some() && !has_reference {
             return None;
         }
         let (of_type, name) = match (kind, sensor.subject) {

@@ -1,12 +1,11 @@
 //! `<attach>`: elements of other models.
 
 use super::expander::{Expander, attribute};
+use super::read_document;
 use super::renaming::{self, REFERRING, is_reference};
 use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::defaults::MAIN;
-use crate::parsing::mjcf::include;
 use crate::parsing::mjcf::tree::{Attribute, ElementRef, ElementTree, ExpandedFrame, MjcfElement};
-use crate::parsing::mjcf::values;
 use crate::parsing::mjcf_semantics::UNNAMED;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -225,10 +224,8 @@ impl Expander<'_> {
             directory: Some(&directory),
             origins: None,
         };
-        let (mut tree, log) = include::read(&input, std::mem::take(&mut self.log));
-        if values::check(&tree, &log).is_err() {
-            tree.elements.clear();
-        }
+        let semantics = self.compilers[0].semantics;
+        let (tree, log) = read_document(&input, semantics, std::mem::take(&mut self.log));
         let document = self.compilers.len();
         let mut inner = Expander {
             tree,
@@ -253,7 +250,6 @@ impl Expander<'_> {
                 .elements
                 .iter_mut()
                 .for_each(|e| e.document = document);
-            let semantics = inner.compilers[0].semantics;
             let root = ElementRef::root(&inner.tree, &inner.log);
             let mut compiler = CompilerOptions::read(root, semantics);
             compiler.prepend_directory(&directory);

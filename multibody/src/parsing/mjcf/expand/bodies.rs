@@ -118,7 +118,9 @@ impl Expander<'_> {
     /// Returns the copies of a `<replicate>` with expanded content.
     fn replicate(&mut self, replicate: usize, content: &[usize]) -> Parsed<Vec<usize>> {
         let node = self.node(replicate);
-        let count = node.number("count")?.unwrap_or(0.0);
+        let Some(count) = node.number("count")? else {
+            return Err(node.error("<replicate> has no attribute 'count'"));
+        };
         if !(count >= 1.0 && count.fract() == 0.0 && count <= MAX_ELEMENTS as f64) {
             let message = format!(
                 "'count' of <replicate> must be an integer from 1 to {MAX_ELEMENTS}, got {count:?}"

@@ -20,7 +20,7 @@ use super::compiler::CompilerOptions;
 use super::flags::PhysicsFlags;
 use super::include;
 use super::tree::{DiagnosticLog, ElementRef, ElementTree};
-use super::values;
+use super::{values, vocabulary};
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 use expander::{Expander, Resolve};
 use std::path::{Path, PathBuf};
@@ -42,11 +42,7 @@ pub(super) fn read(
     semantics: MjcfSemantics,
     resolve: Resolve<'_>,
 ) -> Expanded {
-    let (mut tree, log) = include::read(input, DiagnosticLog::default());
-    if semantics == MjcfSemantics::MuJoCo && values::check(&tree, &log).is_err() {
-        // Further messages about the file would be misleading, because the refused values are lost.
-        tree.elements.clear();
-    }
+    let (tree, log) = read_document(input, semantics, DiagnosticLog::default());
     let mut expander = Expander {
         tree,
         log,
@@ -76,4 +72,20 @@ pub(super) fn read(
         compilers: expander.compilers,
         flags,
     }
+}
+
+/// Reads a file with all files that it includes, and checks its names and values. The tree is empty
+/// after errors about values, because the refused ones are lost and further messages about the file
+/// would be misleading.
+fn read_document(
+    input: &ModelInput<'_>,
+    semantics: MjcfSemantics,
+    log: DiagnosticLog,
+) -> (ElementTree, DiagnosticLog) {
+    let (mut tree, log) = include::read(input, log);
+    vocabulary::check(&tree, &log, semantics);
+    if semantics == MjcfSemantics::MuJoCo && values::check(&tree, &log).is_err() {
+        tree.elements.clear();
+    }
+    (tree, log)
 }
