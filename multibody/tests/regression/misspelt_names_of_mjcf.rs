@@ -6,6 +6,7 @@
 use crate::support::loaded::{Loaded, load_with};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use tarragon_documents::Severity;
 use tarragon_multibody::{MjcfSemantics, Parser};
 
 /// The table that the parser reads; `parsing/vocabulary.rs` describes its notation.
@@ -179,6 +180,28 @@ fn known_sensors_are_not_called_unknown() {
         said[0].contains("the plant has no such sensors"),
         "{said:?}"
     );
+}
+
+/// After an error in `<frame>`, `<replicate>` or `<attach>`, the elements that were not expanded
+/// are no mistakes: MuJoCo expands them.
+#[test]
+fn errors_of_expansion_cause_no_other_warnings() {
+    for content in [
+        "<attach model='none'/>",
+        "<replicate count='0'><geom size='.1'/></replicate>",
+        "<frame pos='0 0'><geom size='.1'/></frame>",
+        "<frame><body name='b'><joint name='j'/><attach model='none'/></body></frame>",
+    ] {
+        let text = format!(
+            "<mujoco model='m'><worldbody><frame><replicate count='2'><geom size='.1'/></replicate>\
+             </frame><body name='a'>{content}</body></worldbody>\
+             <actuator><motor joint='j'/></actuator></mujoco>"
+        );
+        let model = load(&text);
+        let said = said(&model);
+        assert!(model.result.is_err() && said.len() == 1, "{said:?}");
+        assert_eq!(model.diagnostics[0].severity, Severity::Error);
+    }
 }
 
 /// Misspellings in attached and included files have their own places.

@@ -25,6 +25,7 @@ use crate::parsing::mjcf_semantics::MjcfSemantics;
 use expander::{Expander, Resolve};
 use std::path::{Path, PathBuf};
 use tarragon_documents::ModelInput;
+use tarragon_documents::xml::Reported;
 
 /// A document after expansion.
 pub(super) struct Expanded {
@@ -61,9 +62,12 @@ pub(super) fn read(
         let root = ElementRef::root(&expander.tree, &expander.log);
         expander.compilers = vec![CompilerOptions::read(root, semantics)];
         if semantics == MjcfSemantics::MuJoCo {
-            // Errors were reported.
-            let _ = expander.expand_document();
-            flags = PhysicsFlags::apply(&mut expander.tree, &expander.log);
+            match expander.expand_document() {
+                Ok(()) => flags = PhysicsFlags::apply(&mut expander.tree, &expander.log),
+                // Further messages would be misleading: the elements that expansion makes are
+                // missing.
+                Err(Reported) => expander.tree.elements.clear(),
+            }
         }
     }
     Expanded {
