@@ -281,3 +281,18 @@ fn sdformat_suggests_no_other_kind_and_no_other_word() {
     let model = load(text, "sdf");
     assert!(said(&model)[0].ends_with("did you mean <inertial>?"));
 }
+
+/// Gazebo writes `<model>` into `<state>`; SDFormat has had it since 1.0 (`model_state.sdf`).
+#[test]
+fn states_of_models_are_in_sdformat() {
+    let text = "<sdf version='1.6'><world name='w'><state world_name='w'><model name='m'>\
+                <pose>0 0 1 0 0 0</pose><link name='a'><velocity>0 0 0 0 0 0</velocity></link>\
+                </model><light name='l'/></state><model name='m'><link name='a'/></model></world></sdf>";
+    let model = load(text, "sdf");
+    assert!(model.result.is_ok());
+    let said: Vec<String> = model.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(
+        said.iter().all(|line| !line.contains("is not in SDFormat")),
+        "{said:?}"
+    );
+}
