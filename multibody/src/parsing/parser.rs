@@ -367,6 +367,7 @@ impl<'p> Parser<'p> {
             severity: Severity::Warning,
             ..Diagnostic::of_file(file, warning)
         }));
+        drop_repeated_warnings(&mut found);
         self.on_warning.handle(&mut found);
         let failure = first_error(&found);
         self.diagnostics.extend(found);
@@ -473,6 +474,13 @@ pub fn process_model_directives_into(
         None => Parser::new(plant),
     };
     process_model_directives(directives, &mut parser)
+}
+
+/// Removes warnings that are equal to earlier ones: a file that is added twice has the same faults
+/// twice.
+fn drop_repeated_warnings(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen = BTreeSet::new();
+    diagnostics.retain(|d| d.is_error() || seen.insert(d.without_severity()));
 }
 
 /// Creates the error about the first error among diagnostics; it says how many others there are.

@@ -126,3 +126,24 @@ fn subscribers_and_collectors_get_warnings_once() {
         assert_eq!(*count.lock().unwrap(), 1);
     });
 }
+
+/// Directives that add a file twice find the same faults twice.
+#[test]
+fn equal_warnings_of_one_load_are_kept_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a.urdf");
+    std::fs::write(&file, TYPO).unwrap();
+    let add = |name: &str| {
+        let file = file.display();
+        format!("- add_model: {{name: {name}, file: 'file://{file}'}}\n")
+    };
+    let text = format!("directives:\n{}{}", add("left"), add("right"));
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut parser = Parser::new(&mut plant);
+    let (loaded, printed) = collect(|| parser.add_models_from_string(&text, "dmd.yaml"));
+    loaded.unwrap();
+    let kept = parser.diagnostics().iter();
+    assert_eq!(kept.filter(|d| d.message.contains(TEXT)).count(), 1);
+    let printed = printed.iter().filter(|text| text.contains(TEXT));
+    assert_eq!(printed.count(), 1);
+}
