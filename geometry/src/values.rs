@@ -16,6 +16,17 @@ pub(crate) fn value_of<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
     v.map(|x| x.re())
 }
 
+/// Formats a pose for a message.
+#[cold]
+pub(crate) fn shown_pose<T: Scalar>(x: &Isometry3<T>) -> String {
+    let values = |numbers: &[T]| numbers.iter().map(|x| x.re()).collect::<Vec<f64>>();
+    format!(
+        "quaternion [x, y, z, w] = {:?} and position {:?} m",
+        values(x.rotation.coords.as_slice()),
+        values(x.translation.vector.as_slice())
+    )
+}
+
 /// Returns the values of a pose, without derivatives.
 #[inline]
 pub(crate) fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {

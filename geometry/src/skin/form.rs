@@ -4,7 +4,7 @@ use super::Skin;
 use crate::error::{Error, Result};
 use crate::mesh::{self, RenderMesh};
 use crate::shape::Shape;
-use crate::values::lift_pose;
+use crate::values::{lift_pose, shown_pose};
 use nalgebra::{Isometry3, Vector3};
 use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
@@ -50,7 +50,8 @@ impl SkinForm {
             let x = &bone.x_wf;
             let mut numbers = x.translation.vector.iter().chain(x.rotation.coords.iter());
             if !numbers.all(|x| x.is_finite()) {
-                return wrong(format!("must have a finite pose, got {x}"));
+                let shown = shown_pose(x);
+                return wrong(format!("must have a finite pose, got {shown}"));
             }
             for (v, weight) in &bone.weights {
                 let Some(sum) = sums.get_mut(*v as usize) else {

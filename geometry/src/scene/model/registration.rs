@@ -13,6 +13,7 @@ use crate::properties::{ProximityProperties, Role};
 use crate::scene::bounds::LocalBound;
 use crate::scene::instance::{GeometryFrame, GeometryInstance, canonical};
 use crate::shape::Shape;
+use crate::values::shown_pose;
 use nalgebra::Isometry3;
 use std::sync::{Arc, OnceLock};
 
@@ -244,8 +245,9 @@ impl GeometryState {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "{}: the pose must be finite, got {x_fg}",
-            self.place(geometry)
+            "{}: the pose must be finite, got {}",
+            self.place(geometry),
+            shown_pose(x_fg)
         )))
     }
 

@@ -8,7 +8,7 @@ use crate::properties::Role;
 use crate::scene::configurations::GeometryConfigurationVector;
 use crate::scene::instance::FramePoseVector;
 use crate::scene::model::{GeometryState, RegisteredSource, WORLD};
-use crate::values::{is_constant_pose, lift_pose, lift_pose_into, values_of_pose};
+use crate::values::{is_constant_pose, lift_pose, lift_pose_into, shown_pose, values_of_pose};
 use nalgebra::Isometry3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -393,7 +393,9 @@ fn not_finite<T: Scalar>(
     x_pf: &Isometry3<T>,
 ) -> Error {
     Error::invalid(format!(
-        "source '{}': the pose of frame '{}' must be finite, got {x_pf}",
-        source.name, state.frames[frame.number as usize].name
+        "source '{}': the pose of frame '{}' must be finite, got {}",
+        source.name,
+        state.frames[frame.number as usize].name,
+        shown_pose(x_pf)
     ))
 }

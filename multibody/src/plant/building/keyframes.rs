@@ -1,7 +1,7 @@
 //! Keyframes of a plant.
 
 use crate::error::{Error, Result};
-use crate::model::checks::check_finite;
+use crate::model::checks::{check_finite, check_pose};
 use crate::model::{Keyframe, KeyframeLoss, KeyframePart};
 use crate::plant::multibody_plant::MultibodyPlant;
 
@@ -10,8 +10,8 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if a joint, a body or an actuator is unknown, if the number of positions or
-    /// velocities of a joint is wrong, if a position, a velocity or an input is not finite, or
-    /// after `finalize`.
+    /// velocities of a joint is wrong, if a position, a pose, a velocity or an input is not finite,
+    /// or after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
@@ -21,8 +21,11 @@ impl MultibodyPlant {
         }
         for (body, x_wb) in &keyframe.free_poses {
             self.body(*body)?;
-            let numbers = x_wb.translation.vector.iter();
-            check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
+            let name = self.scoped_body_name(*body);
+            check_pose(
+                || format!("keyframe '{}': pose of body '{name}'", keyframe.name),
+                x_wb,
+            )?;
         }
         for (joint, v) in &keyframe.velocities {
             let expected = self.joint(*joint)?.num_velocities();

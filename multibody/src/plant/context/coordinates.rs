@@ -6,7 +6,7 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::system::MultibodyPlantPorts;
 use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use std::ops::Range;
 use tarragon_framework::counted;
 use tarragon_framework::prelude::InputPort;
@@ -193,6 +193,12 @@ impl MultibodyPlant {
         let (asked, which) = ("set_free_body_pose", CoordinateKind::Positions);
         let starts = &self.finalized(asked)?.starts;
         let joint = self.floating_joint(body)?.index();
+        let (p, r) = (&x_wb.translation, &x_wb.rotation);
+        let position = [("x", p.x), ("y", p.y), ("z", p.z)].map(|(name, x)| (name, x, " m"));
+        let quaternion = [("w", r.w), ("x", r.i), ("y", r.j), ("z", r.k)];
+        let quaternion = quaternion.map(|(name, x)| (name, x, ""));
+        self.check_given(body, "position of the pose", &position)?;
+        self.check_given(body, "quaternion of the pose", &quaternion)?;
         let (start, own) = (
             starts[joint].0,
             self.joints[joint].floating_positions(&x_wb),
@@ -218,6 +224,9 @@ impl MultibodyPlant {
         let (asked, which) = ("set_free_body_spatial_velocity", CoordinateKind::Velocities);
         let starts = &self.finalized(asked)?.starts;
         let joint = self.floating_joint(body)?.index();
+        let named = |v: &Vector3<T>, unit| [("x", v.x, unit), ("y", v.y, unit), ("z", v.z, unit)];
+        self.check_given(body, "angular velocity", &named(&v_wb.rotational, " rad/s"))?;
+        self.check_given(body, "velocity", &named(&v_wb.translational, " m/s"))?;
         let q = self.coordinates_or_defaults(CoordinateKind::Positions, ports, context)?;
         let x_wb = *self.calc_position_kinematics(&q)?.x_wb(body);
         let (start, joint) = (starts[joint].1, &self.joints[joint]);
@@ -225,6 +234,24 @@ impl MultibodyPlant {
         let mut all = self.coordinates_or_defaults(which, ports, context)?;
         all[start..start + own.len()].copy_from_slice(&own);
         self.write(asked, which, ports, context, &all)
+    }
+
+    /// Checks that the components of a vector that a caller gives for a body are finite. Each has
+    /// its name, its value and the unit.
+    fn check_given<T: Scalar>(
+        &self,
+        body: BodyIndex,
+        what: &str,
+        components: &[(&str, T, &str)],
+    ) -> Result<()> {
+        match components.iter().find(|(_, x, _)| !x.re().is_finite()) {
+            None => Ok(()),
+            Some((name, bad, unit)) => Err(Error::invalid(format!(
+                "body '{}': {name} of the {what} must be finite, got {:?}{unit}",
+                self.scoped_body_name(body),
+                bad.re()
+            ))),
+        }
     }
 
     /// Returns the joint between the world and a free body.
