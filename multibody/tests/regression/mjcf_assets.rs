@@ -45,3 +45,37 @@ fn height_field_of_one_row_is_left_out() {
     // The ball as it is drawn, and as it collides.
     assert_eq!(model.scene.model_inspector().num_geometries(), 2);
 }
+
+/// A header that announces three of four triangles: MuJoCo 3.3.7 refuses the file, too. Three were
+/// read without a word.
+#[test]
+fn stl_header_that_omits_triangles_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a.stl");
+    let corners = [
+        [0.0_f32, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ];
+    let mut bytes = vec![0; 80];
+    bytes.extend(3_u32.to_le_bytes());
+    for triangle in [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]] {
+        bytes.extend([0; 12]);
+        for corner in triangle {
+            bytes.extend(corners[corner].iter().flat_map(|x: &f32| x.to_le_bytes()));
+        }
+        bytes.extend([0; 2]);
+    }
+    std::fs::write(&file, &bytes).unwrap();
+    let text = format!(
+        "<mujoco model='m'><asset><mesh name='a' file='{}'/></asset><worldbody><body>\
+         <geom type='mesh' mesh='a'/></body></worldbody></mujoco>",
+        file.display()
+    );
+    let model = load_with(|parser| parser.add_models_from_string(&text, "xml"));
+    let error = model.result.unwrap_err().to_string();
+    let expected = "a.stl: the header must announce all triangles of the file, which has 4 \
+                    triangles, got 3; export it again";
+    assert!(error.contains(expected), "{error}");
+}

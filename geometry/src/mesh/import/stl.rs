@@ -9,6 +9,7 @@ use nalgebra::Point3;
 use std::collections::HashMap;
 use std::path::Path;
 use std::str::SplitWhitespace;
+use tarragon_framework::counted;
 
 /// Number of bytes before the first triangle of a binary file.
 const HEADER: usize = 84;
@@ -21,8 +22,8 @@ const RECORD: usize = 50;
 /// of the format are flat and often wrong.
 ///
 /// # Errors
-/// Returns an error if the content is truncated, has a coordinate that is not finite, or has no
-/// triangles.
+/// Returns an error if the content is truncated, has more triangles than its header announces, a
+/// coordinate that is not finite, or no triangles.
 pub fn parse_stl(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let mut surface = Surface::default();
     let marked = bytes;
@@ -61,12 +62,21 @@ fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> 
             bytes.len()
         )));
     };
-    // Some exporters append attributes, so extra bytes are no error.
     if bytes.len() < declared {
         return Err(wrong(format!(
             "the file must have {declared} bytes for the {1} triangles that its header announces, \
             got {0}; it is cut off, or it is not STL",
             bytes.len(),
+            (declared - HEADER) / RECORD
+        )));
+    }
+    // Some exporters append attributes, so other extra bytes are no error. MuJoCo refuses them all.
+    let extra = bytes.len() - declared;
+    if extra > 0 && extra.is_multiple_of(RECORD) {
+        return Err(wrong(format!(
+            "the header must announce all triangles of the file, which has {}, got {}; export it \
+             again",
+            counted((bytes.len() - HEADER) / RECORD, "triangle"),
             (declared - HEADER) / RECORD
         )));
     }
