@@ -82,7 +82,10 @@ pub(super) fn load_model(
     }
     let mut ground = None;
     if !args.no_ground {
-        ground = Ground::below(&plant, &scene, args.height)?;
+        ground = Ground::below(&plant, &scene, args.height.unwrap_or(DEFAULT_HEIGHT))?;
+    }
+    if let Some(height) = args.height {
+        warn_of_ignored_height(height, args.no_ground, ground);
     }
     if let Some(ground) = ground {
         ground.add(&mut plant, &mut scene)?;
@@ -102,6 +105,20 @@ pub(super) fn load_model(
     world.start_as_asked(args)?;
     warn_of_continuous_time("--time-step 0", &world.plant);
     Ok(world)
+}
+
+/// Height at which a free model starts above the ground (m), unless `--height` is given.
+const DEFAULT_HEIGHT: f64 = 0.1;
+
+/// Warns that `--height` has no effect if nothing is lifted above a ground.
+fn warn_of_ignored_height(height: f64, no_ground: bool, ground: Option<Ground>) {
+    let why = match ground {
+        Some(ground) if !ground.lifts() => "parts of the model are fixed to the world",
+        Some(_) => return,
+        None if no_ground => "--no-ground leaves out the ground",
+        None => "the model has a floor of its own, or nothing in it falls",
+    };
+    eprintln!("warning: --height {height} is ignored, and the model starts at its own pose: {why}");
 }
 
 /// Warns that joint limits and dry friction do not act if time is continuous, because of `cause`.

@@ -10,8 +10,8 @@ use tarragon::prelude::*;
 pub(super) struct Ground {
     /// Height of the ground (m).
     pub(super) z: f64,
-    /// Distance by which free bodies are lifted (m).
-    lift: f64,
+    /// Distance by which free bodies are lifted (m); `None` if parts are fixed to the world.
+    lift: Option<f64>,
     /// Whether deformable bodies, which touch no half space, fall onto it.
     has_deformable: bool,
 }
@@ -54,12 +54,12 @@ impl Ground {
         Ok(Some(match is_fixed {
             true => Self {
                 z: lowest,
-                lift: 0.0,
+                lift: None,
                 has_deformable,
             },
             false => Self {
                 z: 0.0,
-                lift: height - lowest,
+                lift: Some(height - lowest),
                 has_deformable,
             },
         }))
@@ -91,16 +91,21 @@ impl Ground {
         Ok(())
     }
 
+    /// Returns whether the height of free bodies above the ground is chosen.
+    pub(super) fn lifts(self) -> bool {
+        self.lift.is_some()
+    }
+
     /// Lifts the free bodies of a finalized plant.
     pub(super) fn lift(self, plant: &mut MultibodyPlant) -> Result<()> {
-        if self.lift == 0.0 {
+        let Some(lift) = self.lift.filter(|lift| *lift != 0.0) else {
             return Ok(());
-        }
+        };
         let positions = plant.calc_position_kinematics(&plant.default_positions())?;
         let mut lifted = vec![];
         for (index, body) in plant.bodies().filter(|(i, _)| plant.is_floating_base(*i)) {
             let mut x_wb = plant.calc_frame_pose(&positions, body.body_frame())?;
-            x_wb.translation.z += self.lift;
+            x_wb.translation.z += lift;
             lifted.push((index, x_wb));
         }
         for (body, x_wb) in lifted {
@@ -109,7 +114,7 @@ impl Ground {
         let bodies = plant.deformable_bodies().iter();
         let poses = bodies.map(|body| (body.index(), *body.default_pose()));
         for (body, mut x_wd) in poses.collect::<Vec<_>>() {
-            x_wd.translation.z += self.lift;
+            x_wd.translation.z += lift;
             plant.set_default_deformable_body_pose(body, x_wd)?;
         }
         Ok(())

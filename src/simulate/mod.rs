@@ -92,9 +92,9 @@ pub(crate) struct SimulateArgs {
     /// On exit, writes one line about steps, times and energies to standard output.
     #[arg(long, value_name = "FORMAT", value_parser = ["json"])]
     stats: Option<String>,
-    /// Height at which a free model starts above the ground (m).
-    #[arg(long, value_name = "METRES", default_value_t = 0.1, value_parser = sweep::not_negative, allow_negative_numbers = true)]
-    height: f64,
+    /// Height at which a free model starts above the ground (m). [default: 0.1]
+    #[arg(long, value_name = "METRES", value_parser = sweep::not_negative, allow_negative_numbers = true)]
+    height: Option<f64>,
     /// Leaves out the ground; a free model then falls from its default pose. A model over its own
     /// floor never gets a ground.
     #[arg(long)]
