@@ -10,10 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Identity of a file, whatever the path that led to it.
-#[cfg(unix)]
-type Identity = (u64, u64);
-#[cfg(not(unix))]
-type Identity = PathBuf;
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Identity(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
 
 /// Open files, each with the path that its writer was given.
 static OPEN: Mutex<BTreeMap<Identity, PathBuf>> = Mutex::new(BTreeMap::new());
@@ -61,10 +59,10 @@ fn lock() -> MutexGuard<'static, BTreeMap<Identity, PathBuf>> {
 fn identity(_: &Path, file: &File) -> std::io::Result<Identity> {
     use std::os::unix::fs::MetadataExt;
     let metadata = file.metadata()?;
-    Ok((metadata.dev(), metadata.ino()))
+    Ok(Identity((metadata.dev(), metadata.ino())))
 }
 
 #[cfg(not(unix))]
 fn identity(path: &Path, _: &File) -> std::io::Result<Identity> {
-    path.canonicalize()
+    path.canonicalize().map(Identity)
 }

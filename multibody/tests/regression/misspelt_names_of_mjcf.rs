@@ -20,8 +20,10 @@ fn said(model: &Loaded) -> Vec<String> {
     model.diagnostics.iter().map(ToString::to_string).collect()
 }
 
+type Names = Vec<&'static str>;
+
 /// Attributes and children by the names of parent and element.
-fn table() -> BTreeMap<(&'static str, &'static str), (Vec<&'static str>, Vec<&'static str>)> {
+fn table() -> BTreeMap<(&'static str, &'static str), (Names, Names)> {
     let mut table = BTreeMap::new();
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let (head, rest) = line.split_once(' ').unwrap_or((line, ""));
