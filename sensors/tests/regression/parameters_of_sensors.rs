@@ -3,7 +3,8 @@
 //! Source of the right values: closed forms, and the sensors of a plant that is built with these
 //! masses. The sensors kept the masses of the file.
 
-use nalgebra::{Matrix3, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::*;
 use tarragon_sensors::*;
@@ -118,7 +119,7 @@ fn frames_at_the_center_of_mass_move_with_it() {
     for (i, (found, right)) in found.iter().zip(&right).enumerate() {
         assert!((found - right).abs() < 1e-12, "{i}: {found} is not {right}");
     }
-    let turn = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), 0.7);
+    let turn = math::axis_angle(&Vector3::y_axis(), 0.7);
     let p = Vector3::new(0.3, 0.0, 1.0) + turn * Vector3::new(0.0, 0.0, 0.8);
     let port = light.sensors.sensor("pos").unwrap();
     let pos = ctx.eval(port).unwrap();
