@@ -134,8 +134,8 @@ pub struct WarningGroups {
     /// Names that misspelt elements would have defined, each with the index of the warning about
     /// its element.
     undefined: BTreeMap<String, usize>,
-    /// Names that misspelt ones replace, by the places of the elements around them, at which errors
-    /// are reported. The key holds the file, the line and the column.
+    /// Correct names that are missing because of misspellings, by the place (file, line, column) of
+    /// each enclosing element.
     missing: BTreeMap<(String, u32, u32), Vec<MissingName>>,
     /// Number of names in `missing`.
     num_missing: usize,
@@ -148,13 +148,13 @@ pub struct Misspelling<'n> {
     pub written: FormatName<'n>,
     /// The name that is probably meant.
     pub meant: FormatName<'n>,
-    /// Lines and columns of the elements around it, which lack the right name.
+    /// Lines and columns of the enclosing elements, innermost first.
     pub around: Vec<(u32, u32)>,
     /// Names that the element and its descendants would have defined.
     pub names: Vec<&'n str>,
 }
 
-/// A name that an element lacks because it is misspelt.
+/// The correct name for a misspelt one.
 #[derive(Debug)]
 struct MissingName {
     name: String,
@@ -162,7 +162,8 @@ struct MissingName {
     cause: String,
 }
 
-/// Maximum number of misspelt names that errors mention.
+/// Maximum number of entries in [`WarningGroups::missing`]. A misspelling adds one entry per
+/// enclosing element.
 const MAX_MISSING: usize = 1000;
 
 /// Warnings of one file with the same text.
@@ -219,10 +220,10 @@ impl WarningGroups {
         group.first
     }
 
-    /// Appends the counts to the warnings of the list, and empties the groups. Errors about an
-    /// element that lacks a misspelt name mention the misspelling. If an error quotes a name that a
-    /// misspelt element would have defined, the warning about the misspelling becomes an error and
-    /// moves to the front.
+    /// Appends the counts to the warnings of the list, and empties the groups. An error at an
+    /// element that encloses a misspelling mentions it if the message contains the correct name. If
+    /// an error quotes a name that a misspelt element would have defined, the warning about the
+    /// misspelling becomes an error and moves to the front.
     pub fn finish(&mut self, list: &mut [Diagnostic]) {
         for group in std::mem::take(&mut self.groups).into_values() {
             let others = group.places.len() - 1;

@@ -114,8 +114,8 @@ pub fn meant<'a>(
     near.min_by_key(|(count, _)| *count).map(|(_, known)| known)
 }
 
-/// Returns the name that a misspelt element or attribute probably stands for: the nearest one of
-/// its kind, else the one of the other kind with the same letters.
+/// Returns the name that a misspelt element or attribute probably stands for: the nearest name of
+/// the same kind, or else a name of the other kind that differs only in case.
 pub fn meant_among<'a>(
     name: &str,
     same_kind: impl Iterator<Item = FormatName<'a>>,

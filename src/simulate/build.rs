@@ -116,12 +116,13 @@ fn warn_of_ignored_height(height: f64, no_ground: bool, ground: Option<Ground>) 
         Some(ground) if !ground.lifts() => "parts of the model are fixed to the world",
         Some(_) => return,
         None if no_ground => "--no-ground leaves out the ground",
-        None => "the model has a floor of its own, or nothing in it falls",
+        None => "the model has its own floor, or no free body that can collide",
     };
-    eprintln!("warning: --height {height} is ignored, and the model starts at its own pose: {why}");
+    eprintln!("warning: --height {height} has no effect, because {why}");
 }
 
-/// Warns that joint limits and dry friction do not act if time is continuous, because of `cause`.
+/// Warns about joint limits and dry friction, which have no effect in continuous time; `cause` is
+/// the setting that chose it.
 fn warn_of_continuous_time(cause: &str, plant: &MultibodyPlant) {
     if plant.time_step() > 0.0 {
         return;

@@ -82,8 +82,7 @@ impl PackageMap {
             _ => {
                 let cure = match scheme {
                     "http" | "https" => {
-                        "; download it as a package with `PackageMap::add_remote`, and use its \
-                         package:// URL"
+                        "; add its package with `PackageMap::add_remote`, and use a package:// URL"
                     }
                     _ => "",
                 };

@@ -39,7 +39,7 @@ const XACRO_ELEMENTS: [&str; 10] = [
 ];
 
 impl<'a> PreparedXml<'a> {
-    /// Prepares a text. What was changed becomes warnings of an [`XmlReader`](super::XmlReader).
+    /// Prepares a text. An [`XmlReader`](super::XmlReader) warns about each change.
     pub fn new(original: &'a str) -> Self {
         let mut text = Cow::Borrowed(original);
         let declarations = blank_declarations(&mut text, original);

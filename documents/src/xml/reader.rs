@@ -11,7 +11,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Maximum number of elements around a misspelt name in which it may cause errors.
+/// Maximum number of enclosing elements at which an error may be attributed to a misspelling.
 pub const MAX_AROUND: usize = 8;
 
 /// Marker of an error that was reported: the faulty element is left out, and parsing continues to
@@ -262,7 +262,7 @@ impl<'a> XmlReader<'a> {
         grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
 
-    /// Warns about a child or an attribute of an element whose name is probably misspelt; see
+    /// Warns that the name of an element, or of one of its attributes, is probably misspelt; see
     /// [`WarningGroups::add_misspelling`]. The warning is at the child, or at the element with the
     /// attribute.
     pub fn warning_of_misspelling(

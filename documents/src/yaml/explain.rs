@@ -329,7 +329,7 @@ fn number_cure(found: &str, is_whole: bool) -> String {
     match lower.as_str() {
         "" | "null" | "~" => return "; write the number, or leave out the key".into(),
         "inf" | "infinity" | "nan" if is_whole => return "; write a finite number".into(),
-        // Whether the key allows them, only its reader knows.
+        // Only the reader of the key knows whether it allows them.
         "inf" | "infinity" => return format!("; YAML writes {sign}infinity as {sign}.inf"),
         "nan" => return "; YAML writes NaN as .nan".into(),
         _ => {}

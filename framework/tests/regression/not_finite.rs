@@ -173,8 +173,8 @@ fn a_fixed_nan_is_an_origin_too() {
     );
 }
 
-/// The state grows at 1/s, and its slope fails where `sqrt(1 - x)` is NaN. That is at a stage
-/// within a step, which starts where nothing is NaN.
+/// The state grows at 1/s. Its derivative fails once `sqrt(1 - x)` is NaN, which happens at a stage
+/// within a step. Nothing is NaN at the start of that step.
 #[test]
 fn an_error_at_a_stage_names_the_first_nan() {
     for use_error_control in [true, false] {

@@ -1,4 +1,4 @@
-//! A context whose time is not a number.
+//! A context with a non-finite time.
 //!
 //! Source of the right answer: no comparison with NaN holds, so a simulation from NaN cannot reach
 //! a boundary. It said that it had.

@@ -1,7 +1,7 @@
 //! Register of the files that this process writes as logs.
 //!
-//! Two writers of one file would overwrite each other's events. Buses are no systems of a diagram,
-//! so the check happens when a file is opened.
+//! Two writers of one file would overwrite each other's events. Buses are not systems of a diagram,
+//! so the check runs when a file is opened.
 
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Drop for OpenFile {
     }
 }
 
-/// Locks even after a panic: no change of the register is ever half done.
+/// Locks the register, even if a holder of the lock panicked: each change is a single operation.
 fn lock() -> MutexGuard<'static, BTreeMap<Identity, PathBuf>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -37,7 +37,8 @@ pub struct LogWriter {
     /// Whole events that are not written yet.
     buffer: Vec<u8>,
     number: i64,
-    /// Lets no other writer open the file. Last, because it must outlive the file.
+    /// Keeps other writers from opening the file. Declared last, so that it is dropped after
+    /// `file`.
     _open: OpenFile,
 }
 
@@ -56,7 +57,7 @@ impl LogWriter {
             .to_owned();
         let file = open_regular(path, &options)?;
         let open = OpenFile::register(path, &file)?;
-        // Not before the file is known to have no other writer.
+        // Truncate only now that no other writer has the file.
         file.set_len(0).map_err(|error| Error::io(path, error))?;
         Ok(Self {
             path: path.into(),

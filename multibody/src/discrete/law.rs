@@ -246,7 +246,8 @@ fn across(factor: f64, t: [f64; 2]) -> Matrix3<f64> {
     g
 }
 
-/// Evaluates the law of SAP where a velocity is missing up to that without an impulse.
+/// Evaluates SAP's law; `missing` is `v_hat - v`, the velocity short of the one at which the
+/// impulse is zero.
 #[inline]
 fn sap(mu: f64, rt: f64, rn: f64, missing: &Vector3<f64>) -> (f64, Vector3<f64>, Matrix3<f64>) {
     // Divisions would take most of the time.

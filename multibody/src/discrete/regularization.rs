@@ -17,8 +17,9 @@ const LIMIT_STIFFNESS: f64 = 1e12;
 /// Regularization of friction relative to that of the inertia of the contact.
 const FRICTION_REGULARIZATION: f64 = 1e-3;
 
-/// Approximation of contact in a discrete step (Drake's `DiscreteContactApproximation`). Contact as
-/// in MuJoCo ([`MujocoContact`](crate::MujocoContact)) has a law of its own.
+/// Approximation of contact in a discrete step (Drake's `DiscreteContactApproximation`). It does
+/// not apply to contact between geometries with [`MujocoContact`](crate::MujocoContact), which
+/// follows MuJoCo's law.
 ///
 /// ```
 /// use tarragon_multibody::DiscreteContactApproximation;
@@ -70,12 +71,12 @@ pub(crate) struct ContactParameters<T> {
     pub(crate) mu: T,
     /// Depth of penetration (m).
     pub(crate) depth: T,
-    /// The law of MuJoCo, in place of the other numbers but that of friction, in every
+    /// MuJoCo's law; if present, it replaces all other parameters except `mu`, whatever the
     /// approximation.
     pub(crate) soft: Option<SoftContact<T>>,
 }
 
-/// A contact as in MuJoCo: the acceleration of its points is a reference less the regularization
+/// Contact with MuJoCo's law: the relative acceleration is the reference minus the regularization
 /// times the force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SoftContact<T> {
@@ -83,7 +84,7 @@ pub(crate) struct SoftContact<T> {
     pub(crate) regularization: [T; 2],
     /// Reference acceleration (m/s^2) that undoes the depth.
     pub(crate) reference: T,
-    /// Reference acceleration per velocity (1/s), which slows all directions.
+    /// Damping of the reference acceleration in all directions (1/s).
     pub(crate) damping: f64,
 }
 
@@ -332,8 +333,8 @@ impl StepSettings {
         }
     }
 
-    /// Returns the law of a contact; `velocity` gives the rows of its velocity at the start of the
-    /// step.
+    /// Returns the law of a contact; `velocity(row)` is a component of its velocity at the start of
+    /// the step.
     #[inline]
     pub(crate) fn contact<T: Scalar>(
         &self,

@@ -102,7 +102,8 @@ pub(crate) enum DeformableLaw<T: Scalar = f64> {
 
 impl<T: Scalar> DeformableLaw<T> {
     /// Returns the law of the rows, given the normal velocity of a contact at the start of the step
-    /// (m/s). Soft bodies do not follow MuJoCo, whose law would need all of the velocity.
+    /// (m/s). Deformable contact never has MuJoCo's law, which needs all three components of the
+    /// velocity.
     pub(super) fn law(&self, settings: &StepSettings, w: &InverseInertia<'_, T>, vn: T) -> Law<T> {
         match self {
             Self::Contact(parameters) => settings.contact(parameters, w, |_| vn),

@@ -9,15 +9,14 @@ use tarragon_framework::Scalar;
 /// Between two such geometries, the larger coefficient of friction and the mean of the solver
 /// parameters act, or those of the geometry with the higher priority. The force grows with the
 /// depth as in MuJoCo: the stiffness is [`Self::stiffness_per_mass`] times the effective mass of
-/// the body, and infinite for a geometry that cannot move. The effective mass is MuJoCo's
-/// `1 / body_invweight0`: the mass that a force on the center of mass accelerates, averaged over
-/// all directions in the default configuration. Damping is proportional to the speed. Both replace
-/// the compliance in other properties of the geometry. A discrete step solves MuJoCo's own problem,
-/// whatever its [approximation](crate::DiscreteContactApproximation), with an elliptic cone of
-/// friction that is as soft as the pyramidal one, so that bodies slide, bounce and creep as in
-/// MuJoCo. In contact with geometry without these
-/// properties, the stiffness is constant, with its value at rest, acts in series as usual, and is
-/// combined with Hunt and Crossley's dissipation.
+/// the body, and infinite for a geometry that cannot move. The effective mass is MuJoCo's `1 /
+/// body_invweight0`: the mass that a force on the center of mass accelerates, averaged over all
+/// directions in the default configuration. Damping is proportional to the speed. Both replace the
+/// compliance in other properties of the geometry. A discrete step solves MuJoCo's own problem,
+/// whatever its [approximation](crate::DiscreteContactApproximation), so that bodies slide, bounce
+/// and creep as in MuJoCo. The friction cone is always elliptic; a pyramidal cone only changes its
+/// softness. In contact with geometry without these properties, the stiffness is constant, with its
+/// value at rest, acts in series as usual, and is combined with Hunt and Crossley's dissipation.
 ///
 /// With a [`margin`](Self::margin), contact at a point acts before surfaces meet: its force is that
 /// of a depth of `margin - gap` less the signed distance. Bodies come to rest `margin - gap` apart,
@@ -52,10 +51,10 @@ pub struct MujocoContact {
     /// Number of edges of a pyramidal cone of friction, which makes the normal direction stiffer
     /// where friction is low; 0 for an elliptic cone.
     pub cone_edges: u8,
-    /// Ratio of the impedances of friction and of the normal direction (`impratio`), which matters
-    /// with a pyramidal cone.
+    /// Ratio of the impedance of friction to that of the normal direction (`impratio`). It scales
+    /// the tangential softness of both cones and, with a pyramidal cone, the normal softness.
     pub impratio: f64,
-    /// Whether contact that sticks does not creep (`noslip_iterations`).
+    /// Whether the creep of sticking contact is reduced to a thousandth (`noslip_iterations`).
     pub prevents_slip: bool,
     /// Distance (m) below which there may be a force. Between two geometries, the larger margin
     /// acts, whatever their priorities; that of geometry without these properties is 0.
@@ -72,8 +71,8 @@ pub(crate) struct MujocoCompliance {
     /// Stiffness (1/s^2) and damping (1/s) of MuJoCo's reference.
     pub(crate) reference: [f64; 2],
     pub(crate) impedance: Impedance,
-    /// Ratios of the softness in the tangential and in the normal directions to that in the normal
-    /// direction with an elliptic cone of friction.
+    /// Tangential and normal softness, relative to the normal softness with an elliptic friction
+    /// cone.
     pub(crate) softness: [f64; 2],
     /// Depth (m) at which a body rests.
     pub(crate) rest_depth: f64,
@@ -88,7 +87,7 @@ const SOLREF: [f64; 2] = [0.02, 1.0];
 const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
 /// Weight that MuJoCo takes for none.
 const NO_WEIGHT: f64 = 1e-15;
-/// Factor of the tangential softness of contact that does not creep.
+/// Factor on the tangential softness if `prevents_slip` is set.
 const NO_SLIP: f64 = 1e-3;
 /// Least ratio of the softness with a pyramidal cone to that with an elliptic one.
 const LEAST_SOFTNESS: f64 = 1e-4;

@@ -257,8 +257,8 @@ impl<'p> Parser<'p> {
             let url = path.display();
             let cure = match url.to_string().starts_with("http") {
                 true => {
-                    "download it as a package with `PackageMap::add_remote`, and use its \
-                     package:// URL in `Parser::add_models_from_url`"
+                    "add its package with `PackageMap::add_remote`, and use a package:// URL in \
+                     `Parser::add_models_from_url`"
                 }
                 false => "use `Parser::add_models_from_url`",
             };

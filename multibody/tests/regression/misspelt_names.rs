@@ -221,7 +221,7 @@ fn error_does_not_name_misspellings_elsewhere() {
     );
 }
 
-/// The cases of the new user; ROS's parser knows the right names.
+/// Misspellings that were read silently. ROS's parser knows the correct names.
 #[test]
 fn misspellings_in_materials_and_extensions_are_named() {
     for (content, meant) in [
@@ -258,7 +258,7 @@ fn misspellings_in_materials_and_extensions_are_named() {
 }
 
 #[test]
-fn sdformat_suggests_no_other_kind_and_no_other_word() {
+fn sdformat_suggestions_keep_the_kind_and_first_letter() {
     let version = "<sdf verson='1.9'><model name='m'><link name='a'/></model></sdf>";
     let error = load(version, "sdf").result.unwrap_err().to_string();
     assert!(

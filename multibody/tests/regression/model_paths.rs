@@ -43,8 +43,7 @@ fn url_of_the_web_names_remote_packages() {
         let by_url = load_with(|p| p.add_models_from_url(url)).result;
         for e in [by_path, by_url] {
             let e = e.unwrap_err().to_string();
-            let cure = "download it as a package with `PackageMap::add_remote`, and use its \
-                        package:// URL";
+            let cure = "add its package with `PackageMap::add_remote`, and use a package:// URL";
             assert!(e.contains(url) && e.contains(cure), "{e}");
         }
     }
@@ -52,7 +51,7 @@ fn url_of_the_web_names_remote_packages() {
     assert!(!e.unwrap_err().to_string().contains("add_remote"));
 }
 
-/// The text was "malformed XML: unknown token".
+/// The error used to be "malformed XML: unknown token".
 #[test]
 fn path_given_as_a_text_names_the_function_for_paths() {
     for (path, format) in [

@@ -128,9 +128,9 @@ fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
     };
     let times = [0.01, 0.02, 0.03, 0.05, 0.1];
     let [depths, ways] = RECOVERY;
-    // In continuous time, the force is that at rest: MuJoCo's also depends on the acceleration
-    // without contact, so depths differ by up to a tenth of the initial one. The numbers of MuJoCo
-    // are rounded to 0.1 um.
+    // In continuous time, the force is the static force at the current depth. MuJoCo's force also
+    // depends on the acceleration without contact, so depths differ by up to a tenth of the initial
+    // depth. The numbers of MuJoCo are rounded to 0.1 um.
     for (time_step, tolerance) in [(0.0, 0.1 * 0.8e-3), (0.001, 1e-7)] {
         let ball = motion(&text("size='.1'", 0.0), time_step, times);
         for ((position, _), depth) in ball.iter().zip(depths) {
@@ -220,7 +220,8 @@ fn contact_that_sticks_creeps_as_in_mujoco_or_not_at_all() {
                <geom type='box' size='.1 .1 .1' mass='1'/></body></worldbody></mujoco>"
         );
         let [(_, velocity)] = motion(&text, 0.002, [1.0]);
-        // Without iterations, a thousandth of the creep is left.
+        // Friction is hardened in place of MuJoCo's iterations, which leaves a thousandth of the
+        // creep.
         let error = (velocity[0] - speed).abs();
         assert!(error < 2e-6, "{option}: {velocity:?}, not {speed}");
     }

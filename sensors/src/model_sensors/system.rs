@@ -50,9 +50,9 @@ use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 /// F is the frame of a body, a site, or a frame at the center of mass, of which only the origin is
 /// known. R is the reference frame, or the world W. A velocity in R is that which an observer sees
 /// who moves with R. The sign of a quaternion is that of the plant's poses; both signs are the same
-/// orientation. Masses are the parameters of the context, as in [`MultibodyPlant::in_context`].
-/// Without mass, the center is that of the body, and its velocity is 0. Unlike in MuJoCo,
-/// `e_potential` leaves out the weight that `gravcomp` carries.
+/// orientation. Masses are the parameters of the context, as in [`MultibodyPlant::in_context`]. For
+/// a subtree without mass, the center is that of the first body, and its velocity is 0. Unlike in
+/// MuJoCo, `e_potential` leaves out the weight that `gravcomp` carries.
 ///
 /// Measurements are ideal: noise is kept in [`ModelSensor`](tarragon_multibody::ModelSensor) and
 /// not added. A cutoff clamps every element to its absolute value, but for quaternions and axes;

@@ -179,7 +179,7 @@ impl<T: Scalar> Driver<T> {
         copy(&mut self.x0, &context.data.xc);
         self.jacobians.begin_step();
         let reached = self.step_to(context, t0, target).map_err(|error| {
-            // There may be a NaN at this stage of the step only.
+            // Find the origin before restoring the state: the NaN may exist only at this stage.
             let error = context.with_origin(error);
             context.set_time_and_xc(t0, &self.x0);
             error

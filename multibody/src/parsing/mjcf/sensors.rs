@@ -121,7 +121,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             SubjectKind::Frame => self.frame(named, named_by("objtype"), named_by("objname")),
         };
         let reference = match (subject_kind, named_by("refname")) {
-            // MJCF has no reference of accelerations.
+            // In MJCF, acceleration sensors have no reference frame.
             (SubjectKind::Frame, name @ Some(_)) if !kind.ends_with("acc") => {
                 self.frame(named, named_by("reftype"), name).map(Some)
             }

@@ -28,7 +28,7 @@ pub(super) struct Attribute {
 impl Attribute {
     fn asks_for_nothing(&self) -> bool {
         if self.name == "integrator" && self.value.trim().starts_with("implicit") {
-            // So is the plant's step.
+            // The plant's step is implicit, too.
             return true;
         }
         let numbers = parse_numbers(&self.name, &self.value);

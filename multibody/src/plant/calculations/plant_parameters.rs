@@ -10,8 +10,8 @@ use std::sync::Arc;
 use tarragon_framework::Scalar;
 
 /// Masses, springs and other parameters of a plant in a context: the value of its output port
-/// `parameters`. Systems that read it follow what [`MultibodyPlant::set_mass`] and its siblings
-/// change. Clones share the values.
+/// `parameters`. Systems that read it see the changes made by [`MultibodyPlant::set_mass`] and its
+/// siblings. Clones share the values.
 #[derive(Clone, Debug)]
 pub struct PlantParameters<T: Scalar>(Arc<ModelParameters<T>>);
 
@@ -20,7 +20,7 @@ impl<T: Scalar> PlantParameters<T> {
         Self(Arc::new(parameters))
     }
 
-    /// Returns the mass properties of a body if the context has other than those of the model.
+    /// Returns the mass properties of a body; `None` if the context keeps the model's.
     pub fn body_inertia(&self, body: BodyIndex) -> Option<&BodyInertia<T>> {
         self.0.inertias.bodies.get(body.index())?.as_ref()
     }
@@ -54,7 +54,8 @@ impl<T: Scalar> PlantParameters<T> {
         Ok(here.potential_energy())
     }
 
-    /// Checks the numbers of elements, as far as the parameters have them.
+    /// Checks that the numbers of velocities, bodies and force elements are the plant's. An empty
+    /// list of bodies or elements is valid.
     fn check(&self, plant: &MultibodyPlant) -> Result<()> {
         let all = &*self.0;
         let found = [

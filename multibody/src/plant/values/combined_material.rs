@@ -27,7 +27,7 @@ pub(in crate::plant) struct CombinedMaterial<T> {
     pub(in crate::plant) stiction: T,
     /// Distance (m) at which the force is 0. Depths count from there.
     offset: f64,
-    /// Compliance as in MuJoCo. Then `k` and `tau` are those at rest.
+    /// MuJoCo's compliance, if it applies; `k` and `tau` are then the values at rest.
     soft: Option<MujocoCompliance>,
 }
 
@@ -66,7 +66,7 @@ pub(in crate::plant) struct MaterialPair<T> {
     materials: [ContactMaterial<T>; 2],
     /// Coefficients of dynamic and of static friction.
     friction: [T; 2],
-    /// Compliance as in MuJoCo, if its parameters alone determine it.
+    /// MuJoCo's compliance, if both materials follow MuJoCo.
     soft: Option<MujocoCompliance>,
 }
 
@@ -123,8 +123,8 @@ impl<T: Scalar> MaterialPair<T> {
 }
 
 impl<T: Scalar> CombinedMaterial<T> {
-    /// Returns the parameters of a contact that does not follow MuJoCo, given its depth (m) by its
-    /// stiffness (N/m).
+    /// Returns the parameters of a contact without MuJoCo's law. `depth` maps the stiffness (N/m)
+    /// to the depth (m).
     pub(in crate::plant) fn parameters(&self, depth: impl FnOnce(T) -> T) -> ContactParameters<T> {
         ContactParameters {
             k: self.k,

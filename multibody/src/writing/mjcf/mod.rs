@@ -140,8 +140,8 @@ impl MjcfWriter<'_> {
             .time_step
             .filter(|step| *step != DEFAULT_TIME_STEP);
         let xml = &mut self.document.xml;
-        // Like a step of the plant, implicit in damping and servos; the default explodes with stiff
-        // ones.
+        // `implicitfast` treats damping and servos implicitly, like the plant's step; MuJoCo's
+        // default integrator diverges with stiff servos.
         xml.start("option").attribute("integrator", "implicitfast");
         if let Some(step) = step {
             xml.numbers("timestep", &[step]);
