@@ -16,6 +16,7 @@ mod model_paths;
 mod not_finite;
 mod open_loops;
 mod quaternions;
+mod silent_mistakes;
 mod soft_contact;
 mod warnings_are_seen;
 mod yaml_messages;

@@ -152,11 +152,10 @@ fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
 /// Way (m) and speed (m/s) along x after 0.01, 0.1 and 0.3 s in MuJoCo 3.3.7 of a box of 2 kg that
 /// starts at its depth at rest with 2 m/s, in steps of 2 ms, by friction and cone.
 #[rustfmt::skip]
-const SLIDES: [(f64, &str, [[f64; 2]; 3]); 4] = [
+const SLIDES: [(f64, &str, [[f64; 2]; 3]); 3] = [
     (0.05, "pyramidal", [[0.0199649380, 1.996130544], [0.1974915371, 1.949477296], [0.5777736222, 1.853389345]]),
     (0.05, "elliptic", [[0.0199657797, 1.996222101], [0.1974942825, 1.953435962], [0.5777774617, 1.853912602]]),
     (0.3, "elliptic", [[0.0196077431, 1.960774309], [0.1849228639, 1.721139412], [0.4665521767, 1.100091166]]),
-    (1.0, "elliptic", [[0.0178531148, 1.785311482], [0.1495389038, 1.096490055], [0.2024811815, 0.0]]),
 ];
 
 /// The box lost a third of its speed in 10 ms and reversed: friction followed an estimate of the
@@ -248,7 +247,8 @@ fn motion_from<const N: usize>(
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(text, "xml").unwrap();
-    plant.set_contact_model(ContactModel::Point).unwrap();
+    let manifold = ContactModel::PointManifold;
+    plant.set_contact_model(manifold).unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();

@@ -236,9 +236,9 @@ impl MultibodyPlant {
     /// `JointActuator::SetGearRatio`).
     ///
     /// # Errors
-    /// Returns the errors of [`Self::set_rotor_inertia`], but the ratio may be negative. Returns an
-    /// error for an actuator with an [`AffineControl`](crate::AffineControl), whose gear is part of
-    /// its control.
+    /// Returns the errors of [`Self::set_rotor_inertia`], but the ratio may be negative. Also
+    /// returns an error for another ratio of a rotor without inertia if the actuator has an
+    /// [`AffineControl`](crate::AffineControl), whose own gear does not change.
     pub fn set_gear_ratio<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -247,21 +247,21 @@ impl MultibodyPlant {
         gear_ratio: T,
     ) -> Result<()> {
         let control = self.joint_actuator(actuator)?.affine_control();
-        if let Some(control) = control {
-            let why = format!(
-                "the gear of an AffineControl cannot change in a context, got {:?} in place of {:?}; \
-                 load the model with the other gear",
-                gear_ratio.re(),
-                control.gear
-            );
-            return Err(self.actuator_error(actuator, &why));
-        }
         let ratio = gear_ratio.re();
         if !ratio.is_finite() {
             let why = format!("the gear ratio must be finite, got {ratio:?}");
             return Err(self.actuator_error(actuator, &why));
         }
-        let [rotor, _] = self.reader(ports, context)?.rotor(actuator.index());
+        let [rotor, current] = self.reader(ports, context)?.rotor(actuator.index());
+        let has_effect = rotor.re() != 0.0 || ratio == current.re();
+        if let (Some(control), false) = (control, has_effect) {
+            let why = format!(
+                "the gear of an AffineControl must stay {:?} in a context, and the gear ratio of a \
+                 rotor without inertia has no effect, got {ratio:?}; set the gear in the model",
+                control.gear
+            );
+            return Err(self.actuator_error(actuator, &why));
+        }
         let owner = ParameterOwner::Actuator(actuator.index());
         self.store(ports, context, owner, &[rotor, gear_ratio])
     }
