@@ -153,9 +153,9 @@ fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
 /// starts at its depth at rest with 2 m/s, in steps of 2 ms, by friction and cone.
 #[rustfmt::skip]
 const SLIDES: [(f64, &str, [[f64; 2]; 3]); 3] = [
-    (0.05, "pyramidal", [[0.0199649380, 1.996130544], [0.1974915371, 1.949477296], [0.5777736222, 1.853389345]]),
-    (0.05, "elliptic", [[0.0199657797, 1.996222101], [0.1974942825, 1.953435962], [0.5777774617, 1.853912602]]),
-    (0.3, "elliptic", [[0.0196077431, 1.960774309], [0.1849228639, 1.721139412], [0.4665521767, 1.100091166]]),
+    (0.05, "pyramidal", [[0.0199649380, 1.996130546], [0.1974915372, 1.949477295], [0.5777736222, 1.853389345]]),
+    (0.05, "elliptic", [[0.0199657817, 1.996222321], [0.1974943566, 1.950137178], [0.5777761962, 1.853698462]]),
+    (0.3, "elliptic", [[0.0196086654, 1.960866536], [0.1849708210, 1.681398720], [0.4665339373, 1.110968071]]),
 ];
 
 /// The box lost a third of its speed in 10 ms and reversed: friction followed an estimate of the
@@ -170,10 +170,10 @@ fn boxes_slide_as_far_as_in_mujoco() {
         );
         let found = motion_from(2.0, &text, 0.002, [0.01, 0.1, 0.3]);
         for ((position, velocity), [way, speed]) in found.iter().zip(expected) {
-            // The box of MuJoCo cannot turn, and a pyramidal cone differs from an elliptic one.
+            // Rounding grows while the box hops.
             let error = (position[0] - way).abs().max((velocity[0] - speed).abs());
             assert!(
-                error < 0.03,
+                error < 1e-4,
                 "{friction} {cone}: {position:?} {velocity:?}, not {way}, {speed}"
             );
         }
