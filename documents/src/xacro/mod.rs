@@ -2,10 +2,10 @@
 //! are made.
 //!
 //! [`expand`](fn@expand) does what the program `xacro` of ROS 2 does
-//! (<https://github.com/ros/xacro/wiki>). Parsers of models read files whose names end with `.xacro`
-//! through it. A document is read into a tree (`read`), of which elements are
-//! replaced in place (`elements`, `macros`, `properties`, `include`), and written (`write`) with
-//! the place that each element and attribute comes from.
+//! (<https://github.com/ros/xacro/wiki>). Parsers of models read files whose names end with
+//! `.xacro` through it. A document is read into a tree (`read`), of which elements are replaced in
+//! place (`elements`, `macros`, `properties`, `include`), and written (`write`) with the place that
+//! each element and attribute comes from.
 
 mod character_set;
 mod characters;

@@ -51,8 +51,8 @@ pub struct MujocoContact {
     /// Number of edges of a pyramidal cone of friction, which makes the normal direction stiffer
     /// where friction is low; 0 for an elliptic cone.
     pub cone_edges: u8,
-    /// Ratio of the impedance of friction to that of the normal direction (`impratio`). It scales
-    /// the tangential softness of both cones and, with a pyramidal cone, the normal softness.
+    /// Ratio of the tangential to the normal impedance (`impratio`). It scales the tangential
+    /// softness of both cones and, with a pyramidal cone, the normal softness.
     pub impratio: f64,
     /// Whether the creep of sticking contact is reduced to a thousandth (`noslip_iterations`).
     pub prevents_slip: bool,

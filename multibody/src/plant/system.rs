@@ -138,8 +138,8 @@ impl<T: Scalar> CoordinateSource<T> {
     }
 }
 
-/// Declares the output port of the parameters. A plant without `handles` has those of the model in
-/// every context.
+/// Declares the output port of the parameters. A plant without `handles` has the model's parameters
+/// in every context.
 fn declare_parameters<T: Scalar>(
     d: &mut Declare<MultibodyPlant, T>,
     handles: Option<ParameterHandles<T>>,

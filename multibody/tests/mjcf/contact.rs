@@ -148,7 +148,7 @@ fn short_attributes_are_completed_by_the_class() {
     assert_eq!(nested, q);
 }
 
-/// Impulse of friction on a sled over that of the plane: the coefficient of friction.
+/// Impulse of friction on a sled over the normal impulse: the coefficient of friction.
 fn friction(ground: &str, sled: &str, others: &str) -> f64 {
     let model = read(
         &format!(

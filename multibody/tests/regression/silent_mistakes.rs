@@ -3,7 +3,7 @@
 use super::load_mjcf;
 use tarragon_framework::prelude::*;
 
-/// The new gear ratio could be read back, but the motor pulled with that of the file.
+/// The new gear ratio could be read back, but the motor kept pulling with the old one.
 #[test]
 fn the_gear_of_a_control_cannot_change_in_a_context() {
     let model = load_mjcf(

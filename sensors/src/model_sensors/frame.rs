@@ -21,7 +21,7 @@ pub(super) struct BodyMotion<'a, T: Scalar> {
     pub(super) poses: &'a [Isometry3<T>],
     /// `V_WB`; empty unless a measurement depends on velocities.
     pub(super) velocities: &'a [SpatialVector<T>],
-    /// Masses of the context; `None` if those of the model hold, or none are needed.
+    /// Masses of the context; `None` if the model's hold, or none are needed.
     pub(super) parameters: Option<&'a PlantParameters<T>>,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Inputs<T: Scalar> {
     pub(super) body_poses: InputPort<Vec<Isometry3<T>>>,
     pub(super) body_spatial_velocities: InputPort<Vec<SpatialVector<T>>>,
     pub(super) state: InputPort<Vec<T>>,
-    /// Masses of a context; without a value, those of the model hold.
+    /// Masses of a context; without a value, the model's hold.
     pub(super) parameters: InputPort<PlantParameters<T>>,
     /// Energies, if they are measured.
     pub(super) energies: Option<CacheEntry<Energies<T>>>,
@@ -154,7 +154,7 @@ impl<T: Scalar> Energies<T> {
         }
     }
 
-    /// Computes the energies in the state `[q; v]`. Without parameters, those of the model hold.
+    /// Computes the energies in the state `[q; v]`. Without parameters, the model's hold.
     pub(super) fn update(
         &mut self,
         plant: &MultibodyPlant,

@@ -11,7 +11,7 @@ use tarragon_multibody::{
 /// Measurement of the bodies of a subtree.
 #[derive(Clone, Debug)]
 pub(super) struct SubtreeMeasurement {
-    /// The first body carries the others. Mass properties are those of the model.
+    /// The first body carries the others. Mass properties are the model's.
     bodies: Vec<(BodyIndex, SpatialInertia)>,
     pub(super) quantity: SubtreeQuantity,
 }

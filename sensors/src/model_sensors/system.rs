@@ -25,7 +25,7 @@ use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 ///
 /// An output port has the name of its sensor, with that of the model (`model::sensor`) if sensors
 /// of two models have the same name or the sensor is called `sensordata`. An input needs a value
-/// only if a sensor that depends on it is evaluated; without `parameters`, those of the model hold.
+/// only if a sensor that depends on it is evaluated; without `parameters`, the model's hold.
 ///
 /// | kind | measurement | unit |
 /// |---|---|---|
@@ -51,8 +51,8 @@ use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 /// known. R is the reference frame, or the world W. A velocity in R is that which an observer sees
 /// who moves with R. The sign of a quaternion is that of the plant's poses; both signs are the same
 /// orientation. Masses are the parameters of the context, as in [`MultibodyPlant::in_context`]. For
-/// a subtree without mass, the center is that of the first body, and its velocity is 0. Unlike in
-/// MuJoCo, `e_potential` leaves out the weight that `gravcomp` carries.
+/// a subtree without mass, the center is the first body's, and its velocity is 0. Unlike in MuJoCo,
+/// `e_potential` leaves out the weight that `gravcomp` carries.
 ///
 /// Measurements are ideal: noise is kept in [`ModelSensor`](tarragon_multibody::ModelSensor) and
 /// not added. A cutoff clamps every element to its absolute value, but for quaternions and axes;

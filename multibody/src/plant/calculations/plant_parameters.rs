@@ -28,7 +28,8 @@ impl<T: Scalar> PlantParameters<T> {
     /// Computes [`MultibodyPlant::calc_kinetic_energy`] with these parameters.
     ///
     /// # Errors
-    /// Returns an error if the parameters or the kinematics belong to another plant.
+    /// Returns an error if the numbers of velocities, bodies and force elements differ from the
+    /// plant's, or if the kinematics belong to another plant.
     pub fn calc_kinetic_energy(
         &self,
         plant: &MultibodyPlant,
@@ -43,7 +44,8 @@ impl<T: Scalar> PlantParameters<T> {
     /// Computes [`MultibodyPlant::calc_potential_energy`] with these parameters.
     ///
     /// # Errors
-    /// Returns an error if the parameters or the kinematics belong to another plant.
+    /// Returns an error if the numbers of velocities, bodies and force elements differ from the
+    /// plant's, or if the kinematics belong to another plant.
     pub fn calc_potential_energy(
         &self,
         plant: &MultibodyPlant,
