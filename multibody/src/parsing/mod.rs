@@ -16,6 +16,7 @@ mod model_file;
 mod model_options;
 mod model_source;
 mod obj;
+mod obj_objects;
 mod on_warning;
 mod parser;
 mod parser_packages;
@@ -32,5 +33,6 @@ pub use directives::{
 pub use format::MODEL_SUFFIXES;
 pub use mjcf_semantics::MjcfSemantics;
 pub use model_options::ModelOptions;
+pub(crate) use obj_objects::first_object;
 pub use on_warning::OnWarning;
 pub use parser::{Parser, process_model_directives, process_model_directives_into};

@@ -5,10 +5,10 @@ use super::written_model::WrittenFile;
 use super::xml::{XmlText, is_xml_char};
 use crate::model::{Joint, ModelInstanceIndex, RigidBody};
 use crate::plant::MultibodyPlant;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tarragon_documents::{Diagnostic, Severity};
-use tarragon_geometry::SceneGraph;
+use tarragon_geometry::{MeshSource, SceneGraph};
 
 /// A document in the making.
 pub(super) struct ModelDocument<'a> {
@@ -26,7 +26,7 @@ pub(super) struct ModelDocument<'a> {
     /// Files next to the document.
     pub(super) files: Vec<WrittenFile>,
     /// Names of the OBJ files among them, by the meshes that they were made from.
-    pub(super) converted: BTreeMap<PathBuf, String>,
+    pub(super) converted: Vec<(MeshSource, String)>,
     /// Start of the names of these files; `None` if only a text is written.
     file_prefix: Option<String>,
     /// Texts of the diagnostics.
@@ -93,7 +93,7 @@ impl<'a> ModelDocument<'a> {
             diagnostics: vec![],
             lost_constraints: BTreeSet::new(),
             files: vec![],
-            converted: BTreeMap::new(),
+            converted: vec![],
             file_prefix: None,
             told: BTreeSet::new(),
             file,

@@ -2,6 +2,8 @@
 
 use super::load_mjcf;
 use crate::support::loaded::load_with;
+use tarragon_geometry::{SceneGraph, Shape};
+use tarragon_multibody::ModelWriter;
 
 /// MuJoCo 3.3.7 makes the convex hull of a file without faces: these five corners have half a
 /// cubic metre, which is 500 kg.
@@ -78,4 +80,104 @@ fn stl_header_that_omits_triangles_is_refused() {
     let expected = "a.stl: the header must announce all triangles of the file, which has 4 \
                     triangles, got 3; export it again";
     assert!(error.contains(expected), "{error}");
+}
+
+/// Two tetrahedra of 1/6 cubic metre: as two objects, two groups, with a bare `g` between them, and
+/// with a second object that has the first one's faces.
+const OBJECTS: [(&str, &str, f64); 4] = [
+    ("o a", "o b", 1.0),
+    ("g a", "g b", 1.0),
+    ("o a", "g", 2.0),
+    ("o a\no empty", "usemtl b", 2.0),
+];
+
+fn tetrahedra(first: &str, second: &str) -> String {
+    let faces = |k: usize| {
+        let [a, b, c, d] = [1, 2, 3, 4].map(|i| i + 4 * k);
+        format!("f {a} {c} {b}\nf {a} {b} {d}\nf {b} {c} {d}\nf {c} {a} {d}\n")
+    };
+    let vertices = |z: f64| format!("v 0 0 {z}\nv 1 0 {z}\nv 0 1 {z}\nv 0 0 {}\n", z + 1.0);
+    let (a, b) = (vertices(0.0), vertices(1.0));
+    format!("{a}{b}{first}\n{}{second}\n{}", faces(0), faces(1))
+}
+
+fn write_tetrahedra(folder: &std::path::Path, first: &str, second: &str) -> std::path::PathBuf {
+    let robot = folder.join("robot.xml");
+    let text = "<mujoco model='m'><asset><mesh name='a' file='a.obj' inertia='exact'/></asset>
+      <worldbody><body><freejoint/><geom type='mesh' mesh='a'/></body></worldbody></mujoco>";
+    std::fs::write(folder.join("a.obj"), tetrahedra(first, second)).unwrap();
+    std::fs::write(&robot, text).unwrap();
+    robot
+}
+
+/// Of an OBJ file, MuJoCo 3.3.7 reads the faces of the first object or group that has some: one
+/// tetrahedron has a mass of 1000/6 kg, both have twice as much. URDF has no such rule.
+#[test]
+fn only_the_first_object_of_an_obj_file_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for (first, second, count) in OBJECTS {
+        let robot = write_tetrahedra(folder.path(), first, second);
+        let model = load_with(|p| p.add_models(&robot));
+        let mass = model.plant.calc_total_mass();
+        let expected = 1000.0 / 6.0 * count;
+        assert!((mass - expected).abs() < 1e-9, "{first} {second}: {mass}");
+        let said: Vec<&str> = model.diagnostics.iter().map(|d| &*d.message).collect();
+        let warning = "MuJoCo reads only the faces of the first object, 'a'; 4 faces of other \
+                       objects are left out; join the objects, or save each in a file of its own";
+        let is_said = said.iter().any(|message| message.ends_with(warning));
+        assert_eq!(is_said, count == 1.0, "{said:?}");
+
+        let urdf = folder.path().join("robot.urdf");
+        let mesh = "<geometry><mesh filename='a.obj'/></geometry>";
+        let text = format!(
+            "<robot name='r'><link name='a'><inertial><mass value='1'/></inertial>
+             <collision>{mesh}</collision></link></robot>"
+        );
+        std::fs::write(&urdf, text).unwrap();
+        let model = load_with(|p| p.add_models(&urdf));
+        let surfaces = mesh_sizes(&model.scene);
+        assert_eq!(surfaces, [8], "{first} {second}");
+    }
+}
+
+/// Writers keep what was read: a mesh without the other objects becomes a file of its own, and a
+/// file of several objects that all count becomes one object for MuJoCo.
+#[test]
+fn written_models_keep_the_objects_that_were_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let robot = write_tetrahedra(folder.path(), "o a", "o b");
+    let urdf = folder.path().join("robot.urdf");
+    let mesh = "<geometry><mesh filename='a.obj'/></geometry>";
+    let text = format!(
+        "<robot name='r'><link name='a'><inertial><mass value='1'/></inertial>
+         <visual>{mesh}</visual><collision>{mesh}</collision></link></robot>"
+    );
+    std::fs::write(&urdf, text).unwrap();
+    for (file, faces) in [(&robot, 4), (&urdf, 8)] {
+        for suffix in ["urdf", "sdf", "xml"] {
+            let model = load_with(|p| p.add_models(file));
+            let out = folder.path().join(format!("written.{suffix}"));
+            let writer = ModelWriter::with_scene_graph(&model.plant, &model.scene);
+            writer.save(&out).unwrap();
+            let again = load_with(|p| p.add_models(&out));
+            let sizes = mesh_sizes(&again.scene);
+            assert!(
+                !sizes.is_empty() && sizes.iter().all(|n| *n == faces),
+                "{sizes:?}"
+            );
+        }
+    }
+}
+
+/// Returns the numbers of triangles of all meshes in contact or drawn.
+fn mesh_sizes(scene: &SceneGraph) -> Vec<usize> {
+    let inspector = scene.model_inspector();
+    let shapes = inspector
+        .geometry_ids()
+        .map(|id| inspector.shape(id).unwrap());
+    let meshes = shapes.filter_map(|shape| match shape {
+        Shape::Mesh(mesh) => Some(mesh.surface().unwrap().num_triangles()),
+        _ => None,
+    });
+    meshes.collect()
 }

@@ -1,8 +1,9 @@
 //! Matching of elements, shapes and texts of a plant and its copy.
 
 use super::compare::near;
-use std::path::Path;
-use tarragon_geometry::Shape;
+use tarragon_framework::warnings::collect;
+use tarragon_geometry::mesh::read_source;
+use tarragon_geometry::{MeshSource, Shape};
 use tarragon_multibody::*;
 
 /// Looks an element of the copy up: by its scoped name, as renamed where models become one, and by
@@ -43,18 +44,23 @@ pub(super) fn find_body(
 pub(super) fn same_shape(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Mesh(a), Shape::Mesh(b)) => {
-            a.scale3() == b.scale3() && same_file(a.source().path(), b.source().path())
+            a.scale3() == b.scale3() && same_mesh(a.source(), b.source())
         }
         (Shape::Convex(a), Shape::Convex(b)) => {
-            a.scale3() == b.scale3() && same_file(a.source().path(), b.source().path())
+            a.scale3() == b.scale3() && same_mesh(a.source(), b.source())
         }
         // Sizes are written as radii, diameters, halves or whole lengths.
         _ => same_text(&format!("{a:?}"), &format!("{b:?}")),
     }
 }
-fn same_file(a: Option<&Path>, b: Option<&Path>) -> bool {
-    let real = |p: Option<&Path>| p.and_then(|p| p.canonicalize().ok());
-    a.is_some() && real(a) == real(b)
+/// Returns true for one file, and for files of the same triangles: some meshes are converted.
+fn same_mesh(a: &MeshSource, b: &MeshSource) -> bool {
+    let real = |source: &MeshSource| source.path().and_then(|path| path.canonicalize().ok());
+    let triangles = |source: &MeshSource| {
+        let (read, _) = collect(|| read_source(source));
+        read.map(|mesh| (mesh.positions, mesh.triangles)).ok()
+    };
+    (a.is_path() && real(a) == real(b)) || triangles(a).is_some_and(|a| Some(a) == triangles(b))
 }
 
 /// Returns true if two texts differ in their numbers only, and these by rounding.

@@ -9,10 +9,9 @@ use super::mesh_inertia::MeshInertia;
 use super::msh;
 use super::obj_text::{to_obj, vertices_of};
 use super::tree::ElementRef;
+use crate::parsing::obj_objects::first_object;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use tarragon_documents::read_file;
 use tarragon_documents::xml::Parsed;
@@ -117,30 +116,40 @@ fn mesh_of_file(
     let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
     match suffix.as_deref() {
         Some("msh") if path.exists() => msh::read(&path).map_err(|why| node.error_at("file", why)),
-        Some("obj") if !compiler.as_drake() && lacks_faces(&path) => hull_of_file(node, &path),
+        Some("obj") if !compiler.as_drake() => mesh_of_obj(node, path),
         _ => Ok(path.into()),
     }
 }
 
-/// Returns true if an OBJ file can be read and has no faces.
-fn lacks_faces(path: &Path) -> bool {
-    // Faces are at the end of nearly all files, so the rest need not be searched.
-    let mut end = vec![];
-    let has_face_at_end = File::open(path).and_then(|mut file| {
-        let length = file.seek(SeekFrom::End(0))?;
-        file.seek(SeekFrom::Start(length.saturating_sub(512)))?;
-        file.read_to_end(&mut end)?;
-        Ok(has_statement(&end, "f"))
-    });
-    has_face_at_end.is_ok_and(|has| !has)
-        && read_file(path).is_ok_and(|bytes| !has_statement(&bytes, "f"))
+/// Returns what MuJoCo reads of an OBJ file: the faces of its first object, or the convex hull of
+/// the vertices if there are no faces. A file that cannot be read is an error where it is needed.
+fn mesh_of_obj(node: ElementRef<'_>, path: PathBuf) -> Parsed<MeshSource> {
+    let Ok(bytes) = read_file(&path) else {
+        return Ok(path.into());
+    };
+    if !has_statement(&bytes, "f") {
+        return hull_of_vertices(node, &path, &bytes);
+    }
+    let Some(first) = first_object(&path, &bytes) else {
+        return Ok(path.into());
+    };
+    node.warning_at(
+        "file",
+        format!(
+            "{}: MuJoCo reads only the faces of the first object, '{}'; {} of other objects are left \
+             out; join the objects, or save each in a file of its own",
+            path.display(),
+            first.name,
+            counted(first.left_out, "face")
+        ),
+    );
+    Ok(first.mesh)
 }
 
 /// Returns the convex hull of the vertices of an OBJ file, which is what MuJoCo makes of a file
 /// without faces.
-fn hull_of_file(node: ElementRef<'_>, path: &Path) -> Parsed<MeshSource> {
-    let bytes = read_file(path).map_err(|why| node.error_at("file", why))?;
-    let hull = vertices_of(&bytes).and_then(|vertices| {
+fn hull_of_vertices(node: ElementRef<'_>, path: &Path, bytes: &[u8]) -> Parsed<MeshSource> {
+    let hull = vertices_of(bytes).and_then(|vertices| {
         let hull = convex_hull(&vertices).and_then(PolygonSurfaceMesh::from_hull);
         hull.map_err(|e| format!("there are no faces, and the vertices have no hull: {e}"))
     });

@@ -2,8 +2,11 @@
 
 use super::MjcfWriter;
 use super::height_fields::write_height_field;
+use crate::parsing::first_object;
+use crate::writing::mesh_conversion::stem_of;
 use nalgebra::Vector3;
 use std::path::Path;
+use tarragon_documents::read_file;
 use tarragon_geometry::{MeshSource, Shape};
 
 /// Volume of a convex hull (m^3) from which on MuJoCo computes with a mesh.
@@ -34,15 +37,14 @@ impl MjcfWriter<'_> {
                     continue;
                 };
                 let key = key(source, &scale);
-                let Some(path) = source.path().filter(|_| !self.meshes.contains_key(&key)) else {
+                if self.meshes.contains_key(&key) {
+                    continue;
+                }
+                let what = format!("mesh '{}'", source.description());
+                let Some(file) = self.mesh_file(source, &what) else {
                     continue;
                 };
-                let what = format!("mesh '{}'", path.display());
-                let Some(file) = self.mesh_file(source, path, &what) else {
-                    continue;
-                };
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                let clean = self.document.clean_name(&stem);
+                let clean = self.document.clean_name(&stem_of(source));
                 let name = self.names.meshes.take(&clean);
                 self.meshes.insert(key.clone(), name.clone());
                 let is_flat = is_flat(shape);
@@ -83,18 +85,20 @@ impl MjcfWriter<'_> {
         xml.end();
     }
 
-    /// Returns the text that refers to the file of a mesh; a file that MuJoCo cannot read is
-    /// converted. `None` if the mesh is left out, which is reported.
-    fn mesh_file(&mut self, source: &MeshSource, path: &Path, what: &str) -> Option<String> {
+    /// Returns the text that refers to the file of a mesh; a file that MuJoCo cannot read as it is
+    /// meant is converted. `None` if the mesh is left out, which is reported.
+    fn mesh_file(&mut self, source: &MeshSource, what: &str) -> Option<String> {
+        let Some(path) = source.path() else {
+            return self.document.uri_of_mesh_in_memory(source, what);
+        };
         let Some(why) = why_not_in_mujoco(path) else {
             return self.document.uri(path, what);
         };
-        match self.document.convert_mesh(source, path) {
+        match self.document.convert_mesh(source) {
             Ok(Some(name)) => Some(name),
             Ok(None) => {
                 self.document.warn(format!(
-                    "{what}: MuJoCo refuses it, because {why}; save the model to a file, which \
-                     converts the mesh"
+                    "{what}: MuJoCo {why}; save the model to a file, which converts the mesh"
                 ));
                 self.document.uri(path, what)
             }
@@ -121,21 +125,26 @@ impl MjcfWriter<'_> {
     }
 }
 
-/// Returns the reason why MuJoCo cannot read a mesh file; `None` if it can.
+/// Returns what MuJoCo does to a mesh file that it does not read as it is meant; `None` if it does.
 fn why_not_in_mujoco(path: &Path) -> Option<&'static str> {
     let suffix = path.extension().unwrap_or_default().to_string_lossy();
     match &*suffix.to_lowercase() {
-        "obj" | "msh" => None,
+        "obj" => {
+            let bytes = read_file(path).ok()?;
+            first_object(path, &bytes).map(|_| "reads only the first of its objects")
+        }
+        "msh" => None,
         "stl" => {
             let length = std::fs::metadata(path).map_or(0, |m| m.len());
             let (header, each, most) = STL;
             let triangles = length.saturating_sub(header) / each;
             let is_binary =
                 count_in_header(path) == Some(triangles) && length == header + each * triangles;
-            (!is_binary || triangles > most)
-                .then_some("it reads only binary STL files of at most 200000 triangles")
+            (!is_binary || triangles > most).then_some(
+                "refuses it, because it reads only binary STL files of at most 200000 triangles",
+            )
         }
-        _ => Some("it reads only meshes in OBJ, STL and MSH files"),
+        _ => Some("refuses it, because it reads only meshes in OBJ, STL and MSH files"),
     }
 }
 
@@ -168,5 +177,6 @@ pub(super) fn mesh_of(shape: &Shape) -> Option<(&MeshSource, Vector3<f64>)> {
 
 /// Returns the text by which equal meshes are found.
 pub(super) fn key(source: &MeshSource, scale: &Vector3<f64>) -> String {
-    format!("{:?} {}", scale.as_slice(), source.description())
+    let kind = if source.is_path() { "file" } else { "memory" };
+    format!("{:?} {kind} {}", scale.as_slice(), source.description())
 }
