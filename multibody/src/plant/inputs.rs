@@ -179,6 +179,15 @@ impl<T: Scalar> ForcePorts<T> {
             Some(port) => ctx.eval_optional(port)?,
             None => None,
         };
+        // Contact is computed from the query only, so bodies would fall through each other.
+        if query.is_none() && plant.has_collision_geometries() {
+            return Err(Error::state(
+                "MultibodyPlant: the input port 'geometry_query' must have a value, because the plant \
+                 has collision geometries, got none; connect it to the output 'query' of the \
+                 SceneGraph, as `add_multibody_plant_scene_graph` does, or load the model without a \
+                 SceneGraph (`Parser::new`), which leaves contact out",
+            ));
+        }
         Ok(ForceInputs {
             query,
             actuation,

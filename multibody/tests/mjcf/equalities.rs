@@ -108,7 +108,7 @@ fn inactive_equalities_are_off_until_a_context_switches_them_on() {
     assert_eq!(on(&plant), [false, true, false]);
     assert!(plant.is_default_constraint_active(3).is_err());
     let mut b = DiagramBuilder::new();
-    let plant = b.add("plant", plant);
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, m.scene).unwrap();
     let diagram = b.build().unwrap();
     let falls = |welded: bool| {
         let mut context = diagram.default_context();

@@ -89,10 +89,8 @@ fn servos_hold_lengths() {
         p.add_models_from_string(&text, "xml")
     });
     m.says_nothing();
-    let mut plant = m.plant;
-    plant.finalize().unwrap();
     let mut b = DiagramBuilder::new();
-    let plant = b.add("plant", plant);
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, m.plant, m.scene).unwrap();
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
     let port = plant.dynamics().unwrap().actuation();

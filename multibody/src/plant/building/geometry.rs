@@ -85,6 +85,12 @@ impl MultibodyPlant {
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
+    /// Returns true if a rigid body has collision geometry.
+    pub(crate) fn has_collision_geometries(&self) -> bool {
+        let lists = self.registration.as_ref().map(|r| &r.collisions);
+        lists.is_some_and(|lists| lists.iter().any(|list| !list.is_empty()))
+    }
+
     /// Returns the visual geometry of a body, in order of registration.
     pub fn visual_geometries(&self, body: BodyIndex) -> &[GeometryId] {
         let lists = self.registration.as_ref().map(|r| &r.visuals);
