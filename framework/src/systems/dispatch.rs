@@ -4,7 +4,7 @@ use super::context::Context;
 use super::data::{Data, StateCopy};
 use super::event::{DiscreteUpdate, EventStatus, StateUpdate};
 use super::event_table::{EventSet, FORCED};
-use super::not_a_number::new_nan;
+use super::not_a_number::{new_infinity_or_nan, new_nan};
 use super::plan::{Handler, LeafContext, Plan};
 use crate::{Error, Result, Scalar};
 
@@ -102,8 +102,9 @@ impl<T: Scalar> Dispatcher<T> {
         for &(system, _) in events {
             let node = &plan.nodes[system as usize];
             let (xc, xd) = (node.xc.clone(), node.xd());
-            if let Some(i) = new_nan(&data.xc[xc.clone()], &next.xc[xc.clone()]) {
-                return Err(plan.nan_in_xc(xc.start + i, "unrestricted update"));
+            if let Some(i) = new_infinity_or_nan(&data.xc[xc.clone()], &next.xc[xc.clone()]) {
+                let (i, update) = (xc.start + i, "unrestricted update");
+                return Err(plan.not_finite_in_xc(i, update, next.xc[i]));
             }
             if let Some(i) = new_nan(&data.xd[xd.clone()], &next.xd[xd.clone()]) {
                 return Err(plan.nan_in_xd(xd.start + i, "unrestricted update"));

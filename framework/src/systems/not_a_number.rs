@@ -1,4 +1,5 @@
-//! Detection of NaN in the state, and the search for the upstream output with the first NaN.
+//! Detection of NaN and infinity in the state, and the search for the upstream output with the first
+//! NaN. Discrete state may be infinite: a time that never comes is one.
 
 use super::data::Data;
 use super::elements::Vectorial;
@@ -24,6 +25,21 @@ fn place_of_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
     pairs.position(|(before, after)| after.re().is_nan() && !before.re().is_nan())
 }
 
+/// Returns the index of the first number that is finite in `before` but not in `after`.
+#[inline]
+pub(crate) fn new_infinity_or_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
+    match after.iter().fold(true, |all, x| all & x.re().is_finite()) {
+        true => None,
+        false => place_of_infinity_or_nan(before, after),
+    }
+}
+
+#[cold]
+fn place_of_infinity_or_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
+    let mut pairs = before.iter().zip(after);
+    pairs.position(|(before, after)| !after.re().is_finite() && before.re().is_finite())
+}
+
 impl<T: Scalar> Plan<T> {
     /// Creates the error for an update that made element `i` of the diagram's discrete state NaN.
     #[cold]
@@ -37,44 +53,48 @@ impl<T: Scalar> Plan<T> {
             _ => format!("group {group} of the discrete state"),
         };
         let place = Vectorial::Discrete(group as u32);
-        self.nan_in_state(system, update, &what, (place, i - groups[group].start))
+        let place = (place, i - groups[group].start);
+        self.not_finite(system, update, &what, place, f64::NAN)
     }
 
     /// Creates the error for an update or an integration, named by `cause`, that made element `i`
-    /// of the diagram's continuous state NaN.
+    /// of the diagram's continuous state `x`, which is infinite or NaN.
     #[cold]
-    pub(crate) fn nan_in_xc(&self, i: usize, cause: &str) -> Error {
+    pub(crate) fn not_finite_in_xc(&self, i: usize, cause: &str, x: T) -> Error {
         let system = self.system_where(|node| node.xc.contains(&i));
         let what = "the continuous state";
         let place = (Vectorial::Continuous, i - self.nodes[system].xc.start);
-        self.nan_in_state(system, cause, what, place)
+        self.not_finite(system, cause, what, place, x.re())
     }
 
     fn system_where(&self, holds: impl Fn(&Node) -> bool) -> usize {
         self.nodes.iter().position(holds).unwrap_or_default()
     }
 
-    fn nan_in_state(
+    fn not_finite(
         &self,
         system: usize,
         cause: &str,
         what: &str,
         (place, index): (Vectorial, usize),
+        found: f64,
     ) -> Error {
         let leaf = &self.leaves[system];
         let name = leaf.names_of(place).get(index);
         let name = name.map_or(String::new(), |name| format!(" ('{name}')"));
-        let message = format!("{what} must stay finite, got NaN at index {index}{name}");
+        let message = format!("{what} must stay finite, got {found} at index {index}{name}");
         let place = || format!("{cause} of '{}'", leaf.path);
         Error::numerical(message).locate(Some(system), place)
     }
 
-    fn nan_in_slopes(&self, data: &Data<T>) -> Option<Error> {
+    fn not_finite_in_slopes(&self, data: &Data<T>) -> Option<Error> {
         self.continuous.iter().find_map(|continuous| {
             let slopes = eval_slot(self, data, continuous.slot).ok()?;
             let system = self.system_of(continuous.slot);
-            let place = (Vectorial::Continuous, index_of_nan(slopes)?);
-            Some(self.nan_in_state(system, "integration", "the time derivative", place))
+            let slopes = slopes.numbers()?;
+            let i = slopes.iter().position(|x| !x.re().is_finite())?;
+            let (what, place) = ("the time derivative", (Vectorial::Continuous, i));
+            Some(self.not_finite(system, "integration", what, place, slopes[i].re()))
         })
     }
 
@@ -164,30 +184,30 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// Fails if a step from the continuous state `before` at time `start` (s) ended with a NaN. The
-    /// context then returns to that state and time.
+    /// Fails if a step from the continuous state `before` at time `start` (s) ended with infinity or
+    /// NaN. The context then returns to that state and time.
     #[inline]
     pub(crate) fn check_step(&mut self, start: T, before: &[T]) -> Result<()> {
-        match new_nan(before, &self.data.xc) {
+        match new_infinity_or_nan(before, &self.data.xc) {
             None => Ok(()),
             Some(i) => {
-                let end = self.time();
+                let (end, found) = (self.time(), self.data.xc[i]);
                 self.set_time_and_xc(start, before);
                 // By now, every system downstream of the failed one may be NaN as well. The state
                 // before the step shows where it began.
                 self.check_slopes(end)?;
-                Err(self.plan.nan_in_xc(i, "integration"))
+                Err(self.plan.not_finite_in_xc(i, "integration", found))
             }
         }
     }
 
-    /// Fails if a time derivative of the current state is NaN, now or at the time `end` (s).
+    /// Fails if a time derivative of the current state is infinite or NaN, now or at the time `end` (s).
     #[cold]
     pub(crate) fn check_slopes(&mut self, end: T) -> Result<()> {
         let start = self.time();
         for time in [start, end] {
             self.set_time(time);
-            if let Some(error) = self.plan.nan_in_slopes(&self.data) {
+            if let Some(error) = self.plan.not_finite_in_slopes(&self.data) {
                 let error = self.with_origin(error);
                 self.set_time(start);
                 return Err(error);

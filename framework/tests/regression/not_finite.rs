@@ -3,7 +3,7 @@
 
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{ConstantVectorSource, Gain, Integrator, VectorSystem};
-use tarragon_framework::{ErrorKind, SimulatorConfig, primitives::ZeroOrderHold};
+use tarragon_framework::{ErrorKind, SimulatorConfig, WitnessDirection, primitives::ZeroOrderHold};
 
 /// Counts up every 0.25 s. Element 1 of its second group becomes NaN at the time `nan_from` (s).
 struct Counter {
@@ -128,6 +128,63 @@ fn a_slope_of_nan_fails_every_kind_of_integrator_with_its_origin() {
         let passed = sim.context().eval(other.y).unwrap()[0];
         assert!((passed - time).abs() < 1e-12, "{scheme}: {passed}");
     }
+}
+
+/// `1/(1 - t)` is infinite at 1 s. Infinity would make NaN only later, in another system.
+#[test]
+fn an_infinite_slope_fails() {
+    let mut b = DiagramBuilder::new();
+    let pole = VectorSystem::new(0, 1, |t: f64, _, _, y| {
+        y[0] = 1.0 / (1.0 - t);
+        Ok(())
+    });
+    let pole = b.add_f64("pole", pole);
+    let integral = b.add("integral", Integrator::new(1));
+    b.connect(pole.y, integral.u);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    let config = SimulatorConfig {
+        integration_scheme: "explicit_euler".into(),
+        max_step_size: 0.25,
+        use_error_control: false,
+        ..SimulatorConfig::default()
+    };
+    sim.apply_config(&config).unwrap();
+    let error = sim.advance_to(2.0).unwrap_err().to_string();
+    let expected = "at 1.0 s: integration of 'integral': the time derivative must stay finite, got \
+                    inf at index 0";
+    assert_eq!(error, expected);
+    let x = sim.context().eval(integral.y).unwrap()[0];
+    // Slopes of 1, 4/3, 2 and 4, each for 0.25 s.
+    assert!((x - 25.0 / 12.0).abs() < 1e-12, "{x}");
+}
+
+/// A witness function of NaN never changes its sign, so the event that it stands for was lost.
+#[test]
+fn a_witness_of_nan_fails() {
+    struct Watch;
+    impl LeafSystem<f64> for Watch {
+        type Ports = ();
+        fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+            let direction = WitnessDirection::CrossesZero;
+            let root =
+                d.witness_function("root", direction, |_, ctx| Ok((1.0 - ctx.time()).sqrt()));
+            d.publish_on(Trigger::Witness(root), |_, _| Ok(EventStatus::Succeeded));
+        }
+    }
+    let mut b = DiagramBuilder::new();
+    b.add_f64("watch", Watch);
+    // Its events end steps at multiples of 0.25 s.
+    let counter = Counter {
+        nan_from: f64::INFINITY,
+        by: Update::Discrete,
+    };
+    b.add("counter", counter);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    let error = sim.advance_to(2.0).unwrap_err().to_string();
+    let expected = "at 1.0 s: witness function 'root' of 'watch': the value must not be NaN";
+    assert_eq!(error, expected);
 }
 
 #[test]

@@ -301,11 +301,12 @@ impl<T: Scalar> Simulator<T> {
     ///
     /// # Errors
     /// Returns the first error of an event, a computation or the monitor, with the time and the
-    /// system. Also returns an error if a number of the state becomes NaN, if the boundary is in
-    /// the past, or if the time of the context is not finite. If the failed system has read a NaN,
-    /// the message names the output or fixed input where the first NaN appeared. Failed updates
-    /// leave the state as it was before all updates of the step; a failed integration leaves it as
-    /// it was before the integration. The next call retries what failed.
+    /// system. Also returns an error if a number of the state becomes NaN or, in continuous state,
+    /// infinite, if a witness function is NaN, if the boundary is in the past, or if the time of
+    /// the context is not finite. If the failed system has read a NaN, the message names the output
+    /// or fixed input where the first NaN appeared. Failed updates leave the state as it was before
+    /// all updates of the step; a failed integration leaves it as it was before the integration.
+    /// The next call retries what failed.
     pub fn advance_to(&mut self, boundary: f64) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::advance_to", boundary).entered();
         if !self.initialized {

@@ -7,7 +7,7 @@
 
 use super::Simulator;
 use crate::simulation::dense_output::{Checkpoint, DenseOutput};
-use crate::{Context, Result, Scalar};
+use crate::{Context, Error, Result, Scalar};
 
 /// Length of the final interval as a fraction of accuracy times largest step, as in Drake.
 const PART_OF_ACCURACY: f64 = 0.01;
@@ -167,5 +167,9 @@ fn witness_value<T: Scalar>(context: &Context<T>, number: usize) -> Result<f64> 
     let value = (witness.value)(&context.leaf_context(decider.system as usize));
     let place = || format!("witness function '{}' of '{}'", witness.name, leaf.path);
     let system = Some(decider.system as usize);
-    Ok(value.map_err(|e| e.locate(system, place))?.re())
+    let value = value.and_then(|value| match value.re() {
+        value if value.is_nan() => Err(Error::numerical("the value must not be NaN")),
+        value => Ok(value),
+    });
+    value.map_err(|e| e.locate(system, place))
 }
