@@ -128,3 +128,23 @@ fn short_messages_between_fragments_end_no_message() {
         assert_eq!(statistics.incomplete, 0);
     }
 }
+
+/// The first fragment of the second message contradicted the first one, and both were lost. A
+/// sender reuses a number when it restarts. LCM's C library drops the message that is incomplete.
+#[test]
+fn a_message_of_another_size_replaces_an_incomplete_one_of_its_number() {
+    let mut shorter = part(5, b'b', 0);
+    shorter.truncate(shorter.len() - 5);
+    let sizes = |datagram: &mut Vec<u8>, size: u32, count: u16| {
+        datagram[8..12].copy_from_slice(&size.to_be_bytes());
+        datagram[18..20].copy_from_slice(&count.to_be_bytes());
+    };
+    sizes(&mut shorter, 15, 2);
+    let mut rest = part(5, b'b', 1);
+    rest[12..16].copy_from_slice(&5_u32.to_be_bytes());
+    sizes(&mut rest, 15, 2);
+    let (heard, statistics) = received(9, &[part(5, b'a', 0), part(5, b'a', 1), shorter, rest]);
+    assert_eq!(heard, [b'b']);
+    assert_eq!(statistics.incomplete, 1);
+    assert_eq!(statistics.malformed, 0);
+}

@@ -200,10 +200,17 @@ impl Reassembly {
         let sequence = fragment.sequence;
         let (slot, after_silence) = self.hear(from, sequence, now);
         if let Some(at) = self.senders[slot].train(sequence) {
-            if !self.is_stale(&self.senders[slot].trains[at], now) {
+            let train = &self.senders[slot].trains[at];
+            if self.is_stale(train, now) {
+                self.give_up(slot, at, "no more fragments arrived");
+            } else if fragment.number == 0 && !train.fits(fragment) {
+                // The first fragment of another message, which takes the place of this one as in
+                // LCM's C library.
+                self.give_up(slot, at, "another message has the same number");
+                return self.begin(slot, fragment, false, now);
+            } else {
                 return self.advance(slot, at, fragment, now);
             }
-            self.give_up(slot, at, "no more fragments arrived");
         }
         // After silence, a restarted sender may reach the same numbers again. Later fragments of an
         // abandoned train do not begin a new one.

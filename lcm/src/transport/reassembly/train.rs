@@ -67,9 +67,13 @@ impl Train {
             self.count
         )
     }
+    /// Returns true if a fragment is of a message of the same size.
+    pub(super) fn fits(&self, fragment: &Fragment<'_>) -> bool {
+        (fragment.size, fragment.count) == (self.size, self.count)
+    }
     /// Adds a fragment. A duplicate is ignored.
     pub(super) fn add(&mut self, fragment: &Fragment<'_>, now: Instant) -> Progress {
-        if (fragment.size, fragment.count) != (self.size, self.count) {
+        if !self.fits(fragment) {
             return Progress::Contradiction("another size or another number of fragments");
         }
         if fragment.number < self.next || self.early.contains_key(&fragment.number) {
