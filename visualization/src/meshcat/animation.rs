@@ -172,7 +172,7 @@ impl MeshcatAnimation {
     ///
     /// # Errors
     /// Returns an error if `position` or `quaternion` of the path was set as a property of another
-    /// type.
+    /// type, or if the pose is not finite.
     pub fn set_transform(
         &mut self,
         frame: u32,
@@ -182,6 +182,11 @@ impl MeshcatAnimation {
         let p = x_parent_path.translation.vector;
         let q = x_parent_path.rotation.coords;
         let path = full_path(path);
+        if let Some(found) = p.iter().chain(q.iter()).find(|x| !x.is_finite()) {
+            return Err(Error::invalid(format!(
+                "MeshcatAnimation: the pose of '{path}' must be finite, got {found}"
+            )));
+        }
         // Both are checked before either changes.
         self.check(&path, "position", "vector3")?;
         self.check(&path, "quaternion", "quaternion")?;

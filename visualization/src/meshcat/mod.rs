@@ -54,6 +54,7 @@ use server::{Inputs, Server, Shared};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
+use tarragon_framework::warnings::warn;
 
 /// Maximum number of realtime rate messages that one call sends.
 const MAX_RATES: u64 = 64;
@@ -150,15 +151,22 @@ impl Meshcat {
         self.0.shared.flush();
     }
 
-    /// Sets the pose X_ParentPath of a path in its parent's frame.
+    /// Sets the pose X_ParentPath of a path in its parent's frame. A pose that is not finite has no
+    /// effect but a [warning](tarragon_framework::warnings), because the page could not draw it.
     pub fn set_transform(&self, path: &str, x_parent_path: &Isometry3<f64>) {
         let path = full_path(path);
-        self.change(|scene| scene.set_transform(&path, x_parent_path.into()));
+        if is_drawable(&path, &x_parent_path.to_homogeneous()) {
+            self.change(|scene| scene.set_transform(&path, x_parent_path.into()));
+        }
     }
-    /// Sets the homogeneous transform of a path in its parent's frame; it may scale and shear.
+    /// Sets the homogeneous transform of a path in its parent's frame; it may scale and shear. A
+    /// transform that is not finite has no effect but a
+    /// [warning](tarragon_framework::warnings).
     pub fn set_transform_matrix(&self, path: &str, matrix: &Matrix4<f64>) {
         let path = full_path(path);
-        self.change(|scene| scene.set_transform(&path, matrix.into()));
+        if is_drawable(&path, matrix) {
+            self.change(|scene| scene.set_transform(&path, matrix.into()));
+        }
     }
     /// Sets a property of a path, such as `visible`, or of the object at a path (`foo/<object>`),
     /// such as `material.opacity`. The viewer's README lists the properties.
@@ -331,4 +339,15 @@ pub(crate) fn receive(bytes: &[u8]) {
         }
         decoder.take_output();
     }
+}
+
+/// Returns true if a transform is finite; otherwise warns.
+fn is_drawable(path: &str, transform: &Matrix4<f64>) -> bool {
+    let found = transform.iter().find(|x| !x.is_finite());
+    if let Some(found) = found {
+        warn(format!(
+            "Meshcat: the pose of '{path}' must be finite, got {found}; it stays where it is"
+        ));
+    }
+    found.is_none()
 }

@@ -1,17 +1,18 @@
 //! Frames of recordings.
 
 use crate::support::{Page, field, is, server};
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Matrix4};
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
+use tarragon_framework::warnings::collect;
 use tarragon_geometry::{
     BoxShape, FrameId, FramePoseVector, GeometryFrame, GeometryInstance, IllustrationProperties,
     ProximityProperties, SceneGraph, Sphere,
 };
 use tarragon_sensors::{BaseField, PointCloud};
 use tarragon_visualization::{
-    ContactVisualizer, ContactVisualizerParams, Meshcat, MeshcatPointCloudVisualizer,
-    MeshcatVisualizer, MeshcatVisualizerParams,
+    ContactVisualizer, ContactVisualizerParams, Meshcat, MeshcatAnimation,
+    MeshcatPointCloudVisualizer, MeshcatVisualizer, MeshcatVisualizerParams,
 };
 
 /// A frame whose x coordinate is the time (m), so that a pose tells its time.
@@ -290,4 +291,32 @@ fn later_runs_replace_frames() {
         "{error}"
     );
     assert_eq!(Recorded::of(&meshcat).places("a"), [(0, 11.0), (2, 10.0)]);
+}
+
+/// The page cannot draw a pose of NaN: the object vanished, and its bounds with it.
+#[test]
+fn poses_that_are_not_finite_change_nothing_and_warn() {
+    let meshcat = server();
+    let x = Isometry3::translation(1.0, 2.0, f64::NAN);
+    let infinite = Matrix4::from_diagonal_element(f64::INFINITY);
+    let ((), said) = collect(|| {
+        meshcat.set_transform("ball", &x);
+        meshcat.set_transform_matrix("box", &infinite);
+    });
+    let expected = |path: &str, found: &str| {
+        format!(
+            "Meshcat: the pose of '/drake/{path}' must be finite, got {found}; it stays where it is"
+        )
+    };
+    assert_eq!(said, [expected("ball", "NaN"), expected("box", "inf")]);
+    assert!(!meshcat.has_path("ball") && !meshcat.has_path("box"));
+
+    let mut animation = MeshcatAnimation::new(64.0).unwrap();
+    let error = animation
+        .set_transform(0, "ball", &x)
+        .unwrap_err()
+        .to_string();
+    let expected = "MeshcatAnimation: the pose of '/drake/ball' must be finite, got NaN";
+    assert_eq!(error, expected);
+    assert!(animation.is_empty());
 }
