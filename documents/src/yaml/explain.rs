@@ -2,6 +2,7 @@
 
 use super::YamlError;
 use super::outline::{Node, Outline, YamlKind};
+use crate::names::{FormatName, meant};
 use granit_parser::ScalarStyle;
 use serde_saphyr::{Error, MessageFormatter, UserMessageFormatter};
 
@@ -154,14 +155,16 @@ impl Mistake<'_> {
             _ => &node.path,
         });
         let place = place_in(path);
-        match known {
-            [] => format!("unknown {kind} `{name}`{place}; there must be none"),
-            [one] => format!("unknown {kind} `{name}`{place}, expected `{one}`"),
-            known => format!(
-                "unknown {kind} `{name}`{place}, expected one of `{}`",
-                known.join("`, `")
-            ),
-        }
+        let expected = match known {
+            [] => "; there must be none".to_owned(),
+            [one] => format!(", expected `{one}`"),
+            known => format!(", expected one of `{}`", known.join("`, `")),
+        };
+        let near = meant(name, known.iter().map(|known| FormatName::Attribute(known)));
+        let cure = near.map_or(String::new(), |near| {
+            format!("; did you mean `{}`?", near.text())
+        });
+        format!("unknown {kind} `{name}`{place}{expected}{cure}")
     }
 
     fn repeated_key(&self) -> String {

@@ -125,6 +125,11 @@ fn messages_have_place_path_value_condition_and_cure() {
             "2:8: unknown field `hight` in cameras.left, expected one of `name`, `far`, ",
         ),
         (
+            "kind: wiede",
+            "2:14: unknown variant `wiede` in cameras.left.kind, expected one of `wide`, `narrow`; \
+             did you mean `wide`?",
+        ),
+        (
             "kind: tele",
             "2:14: unknown variant `tele` in cameras.left.kind, expected one of `wide`, `narrow`",
         ),
