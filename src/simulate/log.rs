@@ -48,6 +48,8 @@ struct Content {
     csv: Option<CsvFile>,
     plot: Option<Plot>,
     rows: u64,
+    /// Time of the last row (s).
+    last: Option<f64>,
     /// Time spent on rows.
     spent: Duration,
 }
@@ -99,6 +101,7 @@ impl Log {
             csv: csv.transpose()?,
             plot: plot.transpose()?,
             rows: 0,
+            last: None,
             spent: Duration::ZERO,
         };
         Ok(Some(Self {
@@ -117,7 +120,7 @@ impl Log {
     /// Discards all rows, because the simulation starts again.
     pub(super) fn restart(&self) -> Result<(), Box<dyn Error>> {
         self.with(|content| {
-            (content.rows, content.spent) = (0, Duration::ZERO);
+            (content.rows, content.last, content.spent) = (0, None, Duration::ZERO);
             content.plot.iter_mut().for_each(Plot::restart);
             content.with_csv(CsvFile::restart)
         })
@@ -128,9 +131,26 @@ impl Log {
             content.with_csv(|csv| csv.add(time, row))?;
             content.plot.iter_mut().for_each(|plot| plot.add(time, row));
             content.rows += 1;
+            content.last = Some(time);
             content.spent += begun.elapsed();
             Ok(())
         })
+    }
+    /// Returns the time of the next row (s). A row that falls on a step of `step` seconds has the
+    /// time of that step to the last bit: with another rounding, it would have the state of the step
+    /// before or after it.
+    fn next_time(&self, now: f64, step: f64) -> f64 {
+        let content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
+        let time_of = |row: f64| {
+            let time = row * self.period;
+            let nearest = (time / step).round() * step;
+            let is_step = (nearest - time).abs() <= 1e-9 * self.period.min(step);
+            if is_step { nearest } else { time }
+        };
+        let near = (now / self.period).floor();
+        let rows = [-1.0, 0.0, 1.0, 2.0].map(|offset| time_of(near + offset));
+        let is_next = |time: &f64| *time >= now && Some(*time) != content.last;
+        rows.into_iter().find(is_next).unwrap_or(f64::INFINITY)
     }
     /// Returns the time spent on rows.
     pub(super) fn spent(&self) -> Duration {
@@ -185,7 +205,8 @@ impl LeafSystem<f64> for LogWriter {
         let has_soft = !self.plant.deformable_bodies().is_empty();
         type Configurations = GeometryConfigurationVector<f64>;
         let configurations = has_soft.then(|| d.input::<Configurations>("configurations"));
-        d.publish_on(Trigger::every(self.log.period), move |s, ctx| {
+        let row = d.timed_event(|s, ctx| Ok(s.log.next_time(ctx.time(), s.plant.time_step())));
+        d.publish_on(Trigger::Timed(row), move |s, ctx| {
             let started = Instant::now();
             let mut numbers = ctx.eval(state)?.clone();
             let energy = energy_of(&s.plant, &numbers)?;

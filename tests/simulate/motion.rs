@@ -18,6 +18,38 @@ fn a_free_fall_is_that_of_the_discrete_closed_form() {
     }
 }
 
+/// Multiples of 0.1 s and of 0.002 s round differently, and rows had the state of the step before.
+#[test]
+fn rows_on_steps_have_the_state_of_their_step() {
+    for rate in ["10", "20", "60", "150"] {
+        let options = [
+            "--until",
+            "3",
+            "--no-ground",
+            "--time-step",
+            "0.002",
+            "--rate",
+            rate,
+        ];
+        let log = log_of(&model("table_top/ball.urdf"), &options);
+        let rows = 3 * rate.parse::<usize>().unwrap() + 1;
+        assert_eq!(log.rows.len(), rows, "at {rate} rows per second");
+        let (dt, g) = (0.002, 9.81);
+        for (t, v) in log.column("time").iter().zip(log.column("ball::ball_vz.v")) {
+            let steps = t / dt;
+            // Between two steps, the first of them has been taken.
+            let n = match (steps - steps.round()).abs() < 1e-6 {
+                true => steps.round(),
+                false => steps.floor() + 1.0,
+            };
+            assert!(
+                (v + g * dt * n).abs() < 1e-11,
+                "at {t} s, {rate} rows per second: {v}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_free_model_starts_above_the_ground_and_comes_to_rest_on_it() {
     let options = ["--until", "1", "--height", "0.25"];
