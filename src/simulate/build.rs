@@ -175,8 +175,12 @@ pub(super) fn beyond_limits(plant: &MultibodyPlant) -> Vec<(JointIndex, String, 
 }
 
 fn empty(scenario: &Scenario) -> Result<(MultibodyPlant, SceneGraph), Box<dyn Error>> {
-    let scene = SceneGraph::with_config(scenario.scene_graph_config.config()?)?;
-    Ok((MultibodyPlant::from_config(&scenario.plant_config)?, scene))
+    let config = scenario.scene_graph_config.config();
+    let scene = config.and_then(SceneGraph::with_config);
+    let scene = scene.map_err(|e| scenario.error_in("scene_graph_config", &e))?;
+    let plant = MultibodyPlant::from_config(&scenario.plant_config);
+    let plant = plant.map_err(|e| scenario.error_in("plant_config", &e))?;
+    Ok((plant, scene))
 }
 
 /// Executes the directives of a scenario, sets gains and initial positions, and finalizes the
@@ -186,7 +190,7 @@ pub(super) fn load_scenario(
     scenario: &Scenario,
 ) -> Result<World, Box<dyn Error>> {
     let in_file = |e: Box<dyn Error>| format!("{}: {e}", scenario.file.display());
-    let (mut plant, mut scene) = empty(scenario).map_err(in_file)?;
+    let (mut plant, mut scene) = empty(scenario)?;
     let skybox = add_directives(args, scenario, &mut plant, &mut scene)?;
     for (model, driver) in &scenario.model_drivers {
         let place = || format!("{}: model_drivers: {model}", scenario.at(driver));
@@ -381,7 +385,7 @@ pub(super) fn wire(
         ..config.clone()
     };
     let sent = apply_visualization_config(&sent, &mut b, on_lcm);
-    sent.map_err(|e| format!("{}visualization: {e}", scenario.prefix()))?;
+    sent.map_err(|e| scenario.error_in("visualization", &e))?;
     if let Some(meshcat) = meshcat {
         let shown = VisualizationConfig {
             enable_meshcat_creation,
@@ -538,8 +542,8 @@ fn open_buses(scenario: &Scenario) -> Result<LcmBuses, Box<dyn Error>> {
     };
     for (name, params) in params {
         let lcm = Lcm::new(LcmParams::clone(params));
-        let place = || format!("{}: lcm_buses: {name}", scenario.file.display());
-        buses.add(name, lcm.map_err(|e| format!("{}: {e}", place()))?)?;
+        let section = format!("lcm_buses.{name}");
+        buses.add(name, lcm.map_err(|e| scenario.error_in(&section, &e))?)?;
     }
     Ok(buses)
 }

@@ -150,7 +150,6 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let keys = &scenario.simulator_config;
     let settings = Settings {
         simulator: keys.config(),
-        place: scenario.prefix(),
         seed: scenario.random_seed,
         until: until + keys.start_time.unwrap_or(0.0),
         realtime_rate: match args.realtime_rate {

@@ -7,6 +7,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use tarragon::documents::yaml::{place_of, read_yaml};
 use tarragon::framework::SimulatorConfig;
@@ -40,6 +41,11 @@ pub(super) struct Scenario {
     /// File of the scenario, for messages and relative paths.
     #[serde(skip)]
     pub(super) file: PathBuf,
+    /// Text of the file, and the key of the scenario in it if it holds several.
+    #[serde(skip)]
+    text: String,
+    #[serde(skip)]
+    name: Option<String>,
 }
 
 impl Default for Scenario {
@@ -57,6 +63,8 @@ impl Default for Scenario {
             visualization: VisualizationConfig::default(),
             initial_position: BTreeMap::new(),
             file: PathBuf::new(),
+            text: String::new(),
+            name: None,
         }
     }
 }
@@ -175,6 +183,13 @@ impl SceneGraphKeys {
     }
 }
 
+/// Keys that messages of the library write in other words.
+const KEYS_IN_WORDS: [(&str, &str); 3] = [
+    ("the largest step must", "max_step_size"),
+    ("the smallest step must", "min_step_size"),
+    ("the first step must", "initial_step_size"),
+];
+
 impl Scenario {
     /// Returns whether a file holds a scenario, not a model.
     pub(super) fn is_in(file: &Path) -> bool {
@@ -224,57 +239,92 @@ impl Scenario {
                 })?
             }
         };
-        let file = file.to_owned();
-        let scenario = Self { file, ..scenario };
-        scenario.check(&text, name)?;
+        let scenario = Self {
+            file: file.to_owned(),
+            name: name.map(str::to_owned),
+            text,
+            ..scenario
+        };
+        scenario.check()?;
         Ok(scenario)
     }
 
     /// Checks the values that no other code checks.
-    fn check(&self, text: &str, name: Option<&str>) -> Result<(), Box<dyn Error>> {
-        let file = self.file.display();
-        let place = |keys: &str| {
-            let path = name.map_or_else(|| keys.into(), |name| format!("{name}.{keys}"));
-            match place_of(text, &path) {
-                Some((line, column)) => format!("{file}:{line}:{column}"),
-                None => file.to_string(),
-            }
-        };
+    fn check(&self) -> Result<(), Box<dyn Error>> {
         let duration = self.simulation_duration;
         if duration.is_nan() || duration < 0.0 {
             return Err(format!(
                 "{}: simulation_duration must be at least 0 s, got {duration:?} s",
-                place("simulation_duration")
+                self.place("simulation_duration")
             )
             .into());
         }
         let rate = self.simulator_config.target_realtime_rate;
         if !(rate >= 0.0 && rate.is_finite()) {
-            return Err(format!(
-                "{}: simulator_config: target_realtime_rate must be positive, or 0 for as fast as \
-                 possible, got {rate:?}",
-                place("simulator_config.target_realtime_rate")
-            )
-            .into());
+            let why = format!(
+                "target_realtime_rate must be positive, or 0 for as fast as possible, got {rate:?}"
+            );
+            return Err(self.error_in("simulator_config", &why).into());
         }
-        for (name, camera) in &self.cameras {
+        let nothing = DiagramBuilder::new().build()?;
+        let mut sim = Simulator::new(&nothing, nothing.default_context())?;
+        let applied = sim.apply_config(&self.simulator_config.config());
+        applied.map_err(|e| self.error_in("simulator_config", &e))?;
+        let mut keys: BTreeMap<&str, &str> = BTreeMap::new();
+        for (key, camera) in &self.cameras {
+            let wrong = |why: &dyn Display| format!("{}: cameras: {key}: {why}", self.at(camera));
             let checked = camera.value.validate();
-            checked.map_err(|e| format!("{}: cameras: {name}: {e}", self.at(camera)))?;
+            checked.map_err(|why| wrong(&why))?;
+            let name = &camera.value.name;
+            if let Some(other) = keys.insert(name, key) {
+                let why = format!(
+                    "the name must differ from all other cameras', got '{name}', which camera \
+                     '{other}' has too; give each its own `name`"
+                );
+                return Err(wrong(&why).into());
+            }
         }
         Ok(())
     }
 
+    /// Creates the message for a mistake in a section, with the place of the key that it is about.
+    pub(super) fn error_in(&self, section: &str, why: &dyn Display) -> String {
+        let why = why.to_string();
+        if self.file.as_os_str().is_empty() {
+            return why;
+        }
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+        let mut lower = why.to_lowercase();
+        for (words, key) in KEYS_IN_WORDS {
+            lower = lower.replace(words, key);
+        }
+        let words: Vec<&str> = lower
+            .split(|c| !is_letter(c))
+            .filter(|w| !w.is_empty())
+            .collect();
+        // A message may write a key in words: "LCM URL" for `lcm_url`.
+        let starts = (0..words.len()).flat_map(|i| [3, 2, 1].map(|n| words.get(i..i + n)));
+        let mut keys = starts.flatten().map(|words| words.join("_"));
+        let place = keys.find_map(|key| self.find(&format!("{section}.{key}")));
+        let place = place.unwrap_or_else(|| self.place(section));
+        let section = section.replace('.', ": ");
+        format!("{place}: {section}: {why}")
+    }
+    /// File, line and column of a key, by its path in the scenario.
+    fn place(&self, keys: &str) -> String {
+        let found = self.find(keys);
+        found.unwrap_or_else(|| self.file.display().to_string())
+    }
+    fn find(&self, keys: &str) -> Option<String> {
+        let name = self.name.as_ref();
+        let path = name.map_or_else(|| keys.into(), |name| format!("{name}.{keys}"));
+        let (line, column) = place_of(&self.text, &path)?;
+        Some(format!("{}:{line}:{column}", self.file.display()))
+    }
     /// File, line and column of a value.
     pub(super) fn at<V>(&self, value: &Spanned<V>) -> String {
         let at = value.referenced;
         format!("{}:{}:{}", self.file.display(), at.line(), at.column())
-    }
-    /// File of the scenario and a colon, to start a message; nothing for a model.
-    pub(super) fn prefix(&self) -> String {
-        match self.file.as_os_str().is_empty() {
-            true => String::new(),
-            false => format!("{}: ", self.file.display()),
-        }
     }
     /// Directory that file names in the directives are relative to.
     pub(super) fn directory(&self) -> &Path {

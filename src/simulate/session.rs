@@ -48,8 +48,6 @@ pub(super) fn recording_rate(publish_period: f64) -> f64 {
 /// Settings of the loop.
 pub(super) struct Settings {
     pub(super) simulator: SimulatorConfig,
-    /// Beginning of messages about the configuration.
-    pub(super) place: String,
     pub(super) seed: u64,
     /// Simulated time at the end (s), possibly infinite.
     pub(super) until: f64,
@@ -112,8 +110,7 @@ impl<'a> Playback<'a> {
     ) -> Result<Self, Box<dyn Error>> {
         let context = experiment.diagram.default_context();
         let mut sim = Simulator::new(&experiment.diagram, context)?;
-        let applied = sim.apply_config(&settings.simulator);
-        applied.map_err(|e| format!("{}simulator_config: {e}", settings.place))?;
+        sim.apply_config(&settings.simulator)?;
         let mut playback = Self {
             is_paused: settings.starts_paused,
             experiment,

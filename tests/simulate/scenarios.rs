@@ -197,7 +197,17 @@ fn mistakes_in_scenarios_are_errors_with_line_and_column() {
         ),
         (
             "simulator_config: {integration_scheme: euler}",
-            "simulator_config: Simulator: there is no integration scheme 'euler'",
+            ":1:40: simulator_config: Simulator: there is no integration scheme 'euler'",
+        ),
+        ("plant_config:\n  time_step: -0.1", ":2:14: plant_config: "),
+        (
+            "simulator_config:\n  accuracy: 1e-3\n  max_step_size: -1",
+            ":3:18: simulator_config: ",
+        ),
+        (
+            "cameras:\n  a: {name: eye}\n  b: {name: eye}",
+            ":3:6: cameras: b: the name must differ from all other cameras', got 'eye', which \
+             camera 'a' has too",
         ),
         (
             "simulator_config: {target_realtime_rate: -1}",
@@ -205,12 +215,15 @@ fn mistakes_in_scenarios_are_errors_with_line_and_column() {
         ),
         (
             "plant_config: {contact_model: soft}",
-            "contact_model must be 'point'",
+            ":1:31: plant_config: contact_model must be 'point'",
         ),
-        ("visualization: {publish_period: 0}", "visualization: "),
+        (
+            "visualization: {publish_period: 0}",
+            ":1:33: visualization: ",
+        ),
         (
             "lcm_buses: {default: {lcm_url: 'a://'}}",
-            "lcm_buses: default: LCM URL 'a://'",
+            ":1:32: lcm_buses: default: LCM URL 'a://'",
         ),
         ("- 1", ":1:1: "),
     ] {
