@@ -137,8 +137,8 @@ impl Log {
         })
     }
     /// Returns the time of the next row (s). A row that falls on a step of `step` seconds has the
-    /// time of that step to the last bit: with another rounding, it would have the state of the step
-    /// before or after it.
+    /// time of that step to the last bit: with another rounding, it would have the state of the
+    /// step before or after it.
     fn next_time(&self, now: f64, step: f64) -> f64 {
         let content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         let time_of = |row: f64| {

@@ -1,5 +1,5 @@
-//! Detection of NaN and infinity in the state, and the search for the upstream output with the first
-//! NaN. Discrete state may be infinite: a time that never comes is one.
+//! Detection of NaN and infinity in the state, and the search for the upstream output with the
+//! first NaN. Discrete state may be infinite: a time that never comes is one.
 
 use super::data::Data;
 use super::elements::Vectorial;
@@ -184,8 +184,8 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// Fails if a step from the continuous state `before` at time `start` (s) ended with infinity or
-    /// NaN. The context then returns to that state and time.
+    /// Fails if a step from the continuous state `before` at time `start` (s) ended with infinity
+    /// or NaN. The context then returns to that state and time.
     #[inline]
     pub(crate) fn check_step(&mut self, start: T, before: &[T]) -> Result<()> {
         match new_infinity_or_nan(before, &self.data.xc) {
@@ -201,7 +201,8 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// Fails if a time derivative of the current state is infinite or NaN, now or at the time `end` (s).
+    /// Fails if a time derivative of the current state is infinite or NaN, now or at the time `end`
+    /// (s).
     #[cold]
     pub(crate) fn check_slopes(&mut self, end: T) -> Result<()> {
         let start = self.time();
