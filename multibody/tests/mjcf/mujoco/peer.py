@@ -15,7 +15,8 @@ import numpy as np
 
 PACKAGES = ["mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite"]
 JOINTS = ["free", "ball", "slide", "hinge"]
-SHAPES = ["plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"]
+# A shape of a signed distance is compared by its mesh.
+SHAPES = ["plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "mesh"]
 
 
 def rotation(quaternion):
