@@ -72,7 +72,10 @@ pub(crate) fn nearest_allowed([min, max]: [f64; 2], step: f64, value: f64) -> f6
     offer(max);
     // Also false for a step so small that the number of a multiple is infinite.
     if first <= last && (last - first).is_finite() {
-        offer((value / step).round().clamp(first, last) * step);
+        // Both neighbours: the quotient of a tie in decimals, such as 0.15 / 0.1, is rounded.
+        let steps = value / step;
+        offer(steps.floor().clamp(first, last) * step);
+        offer(steps.ceil().clamp(first, last) * step);
     }
     best
 }
@@ -113,5 +116,11 @@ mod tests {
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(0.2), 0.0);
         assert_eq!(slider(0.0, 1.0, 5.0).quantize(3.0), 1.0);
         assert_eq!(slider(0.0, 1.0, 1e-320).quantize(0.3), 0.0);
+        // Ties in decimals, at which Drake takes 0.1 and -0.7.
+        assert_eq!(
+            [0.15, -0.15, 0.25].map(|x| slider(-1.0, 1.0, 0.1).quantize(x)),
+            [0.2, -0.2, 0.30000000000000004]
+        );
+        assert_eq!(slider(-7.0, 7.0, 0.7).quantize(-1.05), -1.4);
     }
 }

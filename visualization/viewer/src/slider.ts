@@ -11,11 +11,6 @@ export interface Range {
 /** Part of a step within which rounding makes two values equal. */
 const ROUNDING = 1e-9;
 
-/** Rounds to the nearest integer, halves away from zero; `Math.round(-0.5)` is -0. */
-function round(x: number): number {
-  return Math.sign(x) * Math.round(Math.abs(x));
-}
-
 /** Returns the first and the last multiple strictly between the ends, in steps. */
 function inner({ min, max, step }: Range): [number, number] {
   const slack = (x: number): number => ROUNDING + Math.abs(x) * Number.EPSILON;
@@ -44,8 +39,10 @@ export function stepOf(range: Range, value: number): number {
   const inside = Math.min(Math.max(value, range.min), range.max);
   const [first, last] = inner(range);
   const most = steps(range);
-  const multiple = Math.min(Math.max(round(inside / range.step), first), last) - first + 1;
-  const near = [0, most, multiple].filter((k) => k >= 0 && k <= most);
+  // Both neighbours: the quotient of a tie in decimals, such as 0.15 / 0.1, is rounded.
+  const multiple = (n: number): number => Math.min(Math.max(n, first), last) - first + 1;
+  const quotient = inside / range.step;
+  const near = [0, most, multiple(Math.floor(quotient)), multiple(Math.ceil(quotient))].filter((k) => k >= 0 && k <= most);
   const slack = ROUNDING * range.step;
   return near.reduce((best, k) => {
     const [a, b] = [valueOf(range, k), valueOf(range, best)];

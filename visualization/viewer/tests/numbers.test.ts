@@ -35,6 +35,8 @@ test("slider values stay on their grid", () => {
   assert.equal(steps(range), 20);
   // Bit for bit as on the server.
   assert.equal(snap(range, 0.34), 3 * 0.1);
+  // Ties in decimals, whose quotients are rounded.
+  assert.deepEqual([0.15, -0.15, 0.25].map((x) => snap(range, x)), [0.2, -0.2, 3 * 0.1]);
   assert.equal(snap(range, 7), 1);
   assert.equal(snap(range, -7), -1);
   assert.equal(snap(range, NaN), -1);
