@@ -10,10 +10,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::{Isometry3, Vector3};
 use std::cell::LazyCell;
 use std::time::{Duration, Instant};
+use tarragon::fem::{DeformableBodyConfig, MaterialModel};
 use tarragon::geometry::{BoxShape, CoulombFriction, GeometryInstance, ProximityProperties};
-use tarragon::multibody::{
-    BodyIndex, DeformableBodyConfig, DiscreteContactApproximation, MaterialModel,
-};
+use tarragon::multibody::{BodyIndex, DiscreteContactApproximation};
 use tarragon::prelude::*;
 use vtk_grid::vtk_grid;
 

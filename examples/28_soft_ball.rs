@@ -17,7 +17,8 @@
 mod tetrahedra;
 
 use std::path::Path;
-use tarragon::multibody::{DeformableBodyConfig, VisualProperties};
+use tarragon::fem::DeformableBodyConfig;
+use tarragon::multibody::VisualProperties;
 use tarragon::prelude::*;
 use tetrahedra::Tetrahedra;
 

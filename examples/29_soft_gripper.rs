@@ -16,8 +16,9 @@
 mod tetrahedra;
 
 use std::path::Path;
+use tarragon::fem::DeformableBodyConfig;
 use tarragon::framework::trajectories::PiecewisePolynomial;
-use tarragon::multibody::{DeformableBodyConfig, VisualProperties};
+use tarragon::multibody::VisualProperties;
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;
 use tetrahedra::Tetrahedra;

@@ -12,6 +12,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`documents`] | XML and YAML with positions, package URLs, xacro |
+//! | [`fem`] | materials and finite elements of deformable bodies |
 //! | [`framework`] | scalars, poses, systems, diagrams, contexts, simulator |
 //! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
 //! | [`lcm`] | buses, message types, and systems that publish and subscribe |
@@ -52,6 +53,7 @@
 pub mod from_drake;
 
 pub use tarragon_documents as documents;
+pub use tarragon_fem as fem;
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
 #[cfg(feature = "gpu")]

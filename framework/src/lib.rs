@@ -44,6 +44,7 @@ pub mod primitives;
 pub mod random;
 mod scalar;
 mod scratch;
+pub mod simd;
 mod simulation;
 mod systems;
 mod timestamp;

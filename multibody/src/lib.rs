@@ -9,7 +9,6 @@
 //! without it, such a URL is an error that says so. `sparse-cholesky` solves contact among more
 //! than about 150 bodies with faer, several times faster.
 
-mod deformable;
 mod discrete;
 mod dynamics;
 mod error;
@@ -17,7 +16,6 @@ mod kinematics;
 mod model;
 mod parsing;
 mod plant;
-mod simd;
 mod spatial;
 mod tree;
 mod writing;
@@ -34,7 +32,6 @@ pub mod directives {
     };
 }
 
-pub use deformable::{DeformableBodyConfig, ForceDensityField, ForceDensityVolume, MaterialModel};
 pub use discrete::DiscreteContactApproximation;
 pub use dynamics::{
     BodyInertia, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces,

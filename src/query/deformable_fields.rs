@@ -4,8 +4,8 @@ use super::fields::{Fields, array, number, wrong};
 use super::scene::{MeshFiles, pose, shape_at};
 use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
+use tarragon::fem::{DeformableBodyConfig, MaterialModel};
 use tarragon::geometry::{CoulombFriction, Shape};
-use tarragon::multibody::{DeformableBodyConfig, MaterialModel};
 use tarragon::prelude::*;
 
 /// Friction of a body if the line gives none.

@@ -7,9 +7,10 @@ use super::scene::MeshFiles;
 use nalgebra::{Isometry3, Vector3};
 use serde::Serialize;
 use serde_json::Value;
+use tarragon::fem::DeformableBodyConfig;
 use tarragon::framework::counted;
 use tarragon::geometry::Shape;
-use tarragon::multibody::{DeformableBodyConfig, MultibodyPlant};
+use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 
 /// Name of the field that a line has.

@@ -9,11 +9,12 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use tarragon::fem::DeformableBodyConfig;
 use tarragon::framework::Block;
 use tarragon::geometry::{GeometryId, Shape};
 use tarragon::multibody::{
-    DeformableBodyConfig, DeformableBodyIndex, DiscreteContactApproximation, ModelInstanceIndex,
-    MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
+    DeformableBodyIndex, DiscreteContactApproximation, ModelInstanceIndex, MultibodyPlant,
+    SpatialInertia, add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 

@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use text::ModulePath;
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "documents",
+    "fem",
     "framework",
     "geometry",
     "gpu",

@@ -3,7 +3,7 @@
 
 use super::law::Stiffness;
 use super::vertices::VertexColumns;
-use crate::simd::dot;
+use tarragon_framework::simd::dot;
 
 /// A factor of a product of two blocks of a Jacobian.
 pub(super) enum Factor<'a> {

@@ -5,8 +5,8 @@ use super::dense_cholesky::{
     factor_block, solve_backward, solve_columns, solve_forward, subtract_product, subtract_square,
     subtract_times, subtract_transposed_times,
 };
-use crate::simd::{Kernel, dispatch};
 use tarragon_framework::Scalar;
+use tarragon_framework::simd::{Kernel, dispatch};
 
 /// Number of blocks from which small ones are factored with longer vectors: heaps of spheres then
 /// take a tenth less time.

@@ -3,7 +3,6 @@
 use super::mjcf_semantics::MjcfSemantics;
 use super::model_options::ModelOptions;
 use super::parser_packages::ParserPackages;
-use crate::deformable::DeformableBodyConfig;
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, VisualProperties,
@@ -14,6 +13,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_documents::names::scoped;
+use tarragon_fem::DeformableBodyConfig;
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::render::CubeMap;
 use tarragon_geometry::{

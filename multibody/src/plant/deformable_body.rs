@@ -1,10 +1,10 @@
 //! One deformable body.
 
-use crate::deformable::{DeformableBodyConfig, FemModel, ForceDensityField};
 use crate::error::{Error, Result};
 use crate::model::{BodyIndex, DeformableBodyIndex, ModelInstanceIndex};
 use nalgebra::{Isometry3, Vector3};
 use std::sync::Arc;
+use tarragon_fem::{DeformableBodyConfig, FemModel, ForceDensityField};
 use tarragon_geometry::GeometryId;
 
 /// A body made of tetrahedra that deform (Drake's `DeformableBody`).
@@ -93,7 +93,7 @@ impl DeformableBody {
     /// # Errors
     /// Returns an error if the number of positions is wrong, or if one is not finite.
     ///
-    /// [`MaterialModel::LinearCorotated`]: crate::MaterialModel::LinearCorotated
+    /// [`MaterialModel::LinearCorotated`]: tarragon_fem::MaterialModel::LinearCorotated
     pub fn calc_elastic_forces(
         &self,
         previous: &[Vector3<f64>],

@@ -1,6 +1,7 @@
 //! Pairs of geometries with contact properties of their own.
 
 use nalgebra::{Isometry3, Vector3};
+use tarragon_fem::DeformableBodyConfig;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::*;
 use tarragon_multibody::*;

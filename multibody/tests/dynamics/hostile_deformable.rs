@@ -5,6 +5,7 @@ use super::hostile::{pick, power};
 use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
+use tarragon_fem::{DeformableBodyConfig, MaterialModel};
 use tarragon_framework::prelude::*;
 use tarragon_framework::random::RandomGenerator;
 use tarragon_geometry::{

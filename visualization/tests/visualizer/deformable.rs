@@ -3,11 +3,12 @@
 use super::*;
 use crate::support::soft::{Soft, SoftScene, plate, soft_ball, waving};
 use std::io::Write;
+use tarragon_fem::DeformableBodyConfig;
 use tarragon_framework::AutoDiff;
 use tarragon_geometry::GeometryConfigurationVector;
 use tarragon_lcm::types::LcmtViewerLinkData;
 use tarragon_lcm::{Lcm, LcmBuses, Subscriber};
-use tarragon_multibody::{DeformableBodyConfig, MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
 use tarragon_visualization::{
     VisualizationConfig, VisualizationConnections, add_default_visualization,
     apply_visualization_config,

@@ -4,8 +4,8 @@
 //! element subtracts its products in the same order whatever the size of its tile, so that bits do
 //! not depend on the length of vectors.
 
-use crate::simd::{WideKernel, dispatch_wide, multiply_add};
 use std::ops::Range;
+use tarragon_framework::simd::{WideKernel, dispatch_wide, multiply_add};
 
 /// Columns of a tile, and the fewest rows. Products of matrices need as many rows.
 const COLUMNS: usize = 4;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::simd::{Kernel, dispatch};
+use tarragon_framework::simd::{Kernel, dispatch};
 
 /// Sizes that end in every kind of tile, and some of soft bodies.
 fn sizes() -> impl Iterator<Item = usize> {

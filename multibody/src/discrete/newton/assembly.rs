@@ -4,7 +4,7 @@ use super::IslandSolver;
 use crate::discrete::blocks;
 use crate::discrete::island_problem::{IslandProblem, LocalColumns};
 use crate::discrete::law::Stiffness;
-use crate::simd::{Kernel, dispatch};
+use tarragon_framework::simd::{Kernel, dispatch};
 
 /// Assembly of the Hessian of an island with deformable bodies.
 struct HessianAssembly<'a, 'p>(&'a mut IslandSolver, &'a IslandProblem<'p>);

@@ -11,9 +11,9 @@ use super::law::{ConstraintEnd, Stiffness};
 use super::line_search::{COST_ROUNDING, LinePoint, LineSearch};
 use super::problem::ConvexConstraint;
 use super::trees::Trees;
-use crate::simd::dot;
 use std::ops::Range;
 use tarragon_framework::Scalar;
+use tarragon_framework::simd::dot;
 
 /// Most iterations for one island. Sensible scenes need about ten, and the hardest of random ones,
 /// with mass ratios of 1e6 in the ground, some hundreds.

@@ -3,10 +3,10 @@
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
-use crate::deformable::{DeformableBodyConfig, MaterialModel};
 use crate::model::VisualProperties;
 use nalgebra::Vector3;
 use tarragon_documents::xml::Parsed;
+use tarragon_fem::{DeformableBodyConfig, MaterialModel};
 use tarragon_geometry::{CoulombFriction, GeometryInstance, ProximityProperties, Shape};
 
 /// Known children of Drake's elements, without the prefix `drake:`.

@@ -1,7 +1,6 @@
 //! Derivatives of steps of deformable bodies that are fixed to rigid bodies or touch something,
 //! against differences.
 
-use crate::deformable::{DeformableBodyConfig, ForceDensityField, MaterialModel};
 use crate::discrete::DiscreteContactApproximation;
 use crate::model::{BodyIndex, DeformableBodyIndex, Joint, ModelInstanceIndex};
 use crate::plant::{
@@ -9,6 +8,7 @@ use crate::plant::{
 };
 use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_fem::{DeformableBodyConfig, ForceDensityField, MaterialModel};
 use tarragon_framework::prelude::{Block, Context, Diagram, DiagramBuilder, Simulator};
 use tarragon_framework::{AutoDiff, DiagramScalar, math};
 use tarragon_geometry::{

@@ -1,9 +1,9 @@
 //! Derivatives of steps of a plant with deformable bodies.
 
-use crate::deformable::{DeformableBodyConfig, MaterialModel};
 use crate::model::DeformableBodyIndex;
 use crate::plant::{DeformableTangent, MultibodyPlant, add_multibody_plant_scene_graph};
 use nalgebra::{Isometry3, Vector3};
+use tarragon_fem::{DeformableBodyConfig, MaterialModel};
 use tarragon_framework::AutoDiff;
 use tarragon_framework::prelude::{Block, Diagram, DiagramBuilder, Simulator};
 use tarragon_geometry::{BoxShape, GeometryInstance, ProximityProperties, SceneGraph, Sphere};

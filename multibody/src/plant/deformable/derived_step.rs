@@ -2,12 +2,12 @@
 
 use super::scalar_cast::{cast, cast_all};
 use super::step::{DeformableBodyWork, DeformableStart, DeformableWork};
-use crate::deformable::{FemDerivatives, FemStepFailure, FreeStep, FreeStepStart, parameters_of};
 use crate::discrete::{DeformableDerivatives, DerivedVertices};
 use crate::error::{Error, Result};
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::contact_materials::ContactMaterials;
+use tarragon_fem::{FemDerivatives, FemStepFailure, FreeStep, FreeStepStart, parameters_of};
 use tarragon_framework::{AutoDiff, Scalar};
 
 impl DeformableWork {

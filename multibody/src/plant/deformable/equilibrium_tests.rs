@@ -1,9 +1,9 @@
 //! Deformable bodies that rest on rigid ones.
 
-use crate::deformable::{DeformableBodyConfig, MaterialModel};
 use crate::plant::add_multibody_plant_scene_graph;
 use crate::plant::deformable::derivative_tests::with_floor;
 use nalgebra::Isometry3;
+use tarragon_fem::{DeformableBodyConfig, MaterialModel};
 use tarragon_framework::prelude::{DiagramBuilder, Simulator};
 use tarragon_geometry::{GeometryInstance, ProximityProperties, Sphere};
 

@@ -1,12 +1,12 @@
 //! Free steps of deformable bodies with derivatives by everything, for the optimization of motions
 //! and materials.
 
-use crate::deformable::{FemModel, FreeStep, FreeStepStart, parameters_of};
 use crate::error::{Error, Result};
 use crate::model::DeformableBodyIndex;
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::Vector3;
 use std::sync::Arc;
+use tarragon_fem::{FemModel, FreeStep, FreeStepStart, parameters_of};
 use tarragon_framework::AutoDiff;
 
 /// A step of a deformable body that nothing touches, on which gravity, elasticity, damping,
@@ -89,6 +89,7 @@ impl MultibodyPlant {
     ///
     /// ```
     /// use nalgebra::{Isometry3, Vector3};
+    /// use tarragon_fem::DeformableBodyConfig;
     /// use tarragon_geometry::{GeometryInstance, SceneGraph, Sphere};
     /// use tarragon_multibody::*;
     /// let (mut plant, mut scene) = (MultibodyPlant::new(0.01)?, SceneGraph::new());

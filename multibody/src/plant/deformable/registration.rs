@@ -1,6 +1,5 @@
 //! Registration of deformable bodies, and their look-up.
 
-use crate::deformable::{DeformableBodyConfig, FemModel, ForceDensityField};
 use crate::error::{Error, Result};
 use crate::model::checks::check_pose;
 use crate::model::{DeformableBodyIndex, ModelInstanceIndex};
@@ -8,6 +7,7 @@ use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
 use nalgebra::{Isometry3, Vector3};
 use std::sync::Arc;
+use tarragon_fem::{DeformableBodyConfig, FemModel, ForceDensityField};
 use tarragon_geometry::{GeometryId, GeometryInstance, IllustrationProperties, SceneGraph};
 
 impl MultibodyPlant {
@@ -33,6 +33,7 @@ impl MultibodyPlant {
     ///
     /// ```
     /// use nalgebra::Isometry3;
+    /// use tarragon_fem::DeformableBodyConfig;
     /// use tarragon_framework::prelude::*;
     /// use tarragon_geometry::{GeometryInstance, ProximityProperties, SceneGraph, Sphere};
     /// use tarragon_multibody::*;

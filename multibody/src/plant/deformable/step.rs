@@ -4,7 +4,6 @@ use super::ports::DeformableStates;
 use super::results::{EndedDeformableContacts, EndedSites};
 use super::scalar_cast::derived_end;
 use super::sites::{ActivePlaces, SiteFrame};
-use crate::deformable::{FemDerivatives, FemStep, FemStepStart};
 use crate::discrete::{ActiveVertices, DeformableProblem, DeformableSite};
 use crate::error::Result;
 use crate::kinematics::PositionKinematics;
@@ -14,6 +13,7 @@ use crate::plant::values::contact_materials::ContactMaterials;
 use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
 use std::sync::Arc;
+use tarragon_fem::{FemDerivatives, FemStep, FemStepStart};
 use tarragon_framework::{AutoDiff, Scalar};
 use tarragon_geometry::{DeformableContact, QueryObject};
 

@@ -1,6 +1,5 @@
 //! Recorded scenes, step by step.
 
-use crate::deformable::{DeformableBodyConfig, MaterialModel};
 use crate::model::{BodyIndex, DeformableBodyIndex};
 use crate::plant::{MultibodyPlant, add_multibody_plant_scene_graph};
 use crate::spatial::SpatialInertia;
@@ -9,6 +8,7 @@ use flate2::read::GzDecoder;
 use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use tarragon_fem::{DeformableBodyConfig, MaterialModel};
 use tarragon_framework::math;
 use tarragon_framework::prelude::{DiagramBuilder, Simulator};
 use tarragon_geometry::{

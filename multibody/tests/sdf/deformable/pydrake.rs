@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use tarragon_fem::MaterialModel;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, SceneGraph};
-use tarragon_multibody::{MaterialModel, MultibodyPlant, Parser, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlant, Parser, add_multibody_plant_scene_graph};
 
 fn vectors(list: &[Vector3<f64>]) -> Vec<f64> {
     list.iter().flat_map(|p| [p.x, p.y, p.z]).collect()

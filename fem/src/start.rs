@@ -1,20 +1,23 @@
 //! The start of a step, and the ways in which a step may fail.
 
 use super::model::FemModel;
-use crate::error::Error;
+use tarragon_framework::Error;
 
 /// The start of a step. Fields have three numbers per vertex, in the world.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FemStepStart<'a> {
-    pub(crate) time_step: f64,
-    pub(crate) positions: &'a [f64],
-    pub(crate) velocities: &'a [f64],
+pub struct FemStepStart<'a> {
+    /// Time step (s).
+    pub time_step: f64,
+    /// Positions (m).
+    pub positions: &'a [f64],
+    /// Velocities (m/s).
+    pub velocities: &'a [f64],
     /// External forces at the vertices (N), gravity among them.
-    pub(crate) forces: &'a [f64],
+    pub forces: &'a [f64],
     /// By vertex: whether it stays where it is; empty if none does.
-    pub(crate) fixed: &'a [bool],
+    pub fixed: &'a [bool],
     /// Vertices on which impulses may act.
-    pub(crate) participants: &'a [u32],
+    pub participants: &'a [u32],
 }
 
 impl FemStepStart<'_> {
@@ -25,7 +28,7 @@ impl FemStepStart<'_> {
 
 /// Why a step failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FemStepFailure {
+pub enum FemStepFailure {
     /// An array does not have the size that the model asks for.
     WrongSize,
     /// A number at the start or at the end is not finite.
@@ -38,7 +41,7 @@ pub(crate) enum FemStepFailure {
 
 impl FemStepFailure {
     /// The failure as an error of a body.
-    pub(crate) fn error(self, place: &str) -> Error {
+    pub fn error(self, place: &str) -> Error {
         let what = match self {
             Self::WrongSize => {
                 return Error::invalid(format!(

@@ -2,7 +2,7 @@
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
 use super::lanes::{LANES, Lanes, Matrix, Vector};
-use crate::simd::{Kernel, dispatch, multiply_add};
+use tarragon_framework::simd::{Kernel, dispatch, multiply_add};
 
 /// Numbers that one group stores for its matrices and for its forces.
 const MATRIX_LEN: usize = 9 * NUM_PAIRS;

@@ -12,8 +12,8 @@ use super::lanes::dispatch_lanes;
 use super::model::FemModel;
 use super::passes::{HessianPass, ObjectivePass, StartGradients, StartKernel, StepConstants};
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, fix_blocks};
-use crate::simd::dot;
 use rayon::prelude::*;
+use tarragon_framework::simd::dot;
 
 /// Most iterations. Ordinary steps take two to five.
 const MAX_ITERATIONS: usize = 200;

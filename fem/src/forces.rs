@@ -24,7 +24,7 @@ pub enum ForceDensityVolume {
 ///
 /// ```
 /// use nalgebra::Vector3;
-/// use tarragon_multibody::{ForceDensityField, ForceDensityVolume};
+/// use tarragon_fem::{ForceDensityField, ForceDensityVolume};
 /// /// A wind that grows with the height.
 /// #[derive(Debug)]
 /// struct Wind;
@@ -74,7 +74,7 @@ fn density_at<T: Scalar>(field: &dyn ForceDensityField, p: &Vector3<T>) -> Vecto
 
 impl FemModel {
     /// Adds the weight in a uniform gravity field (m/s²) to the forces at the vertices.
-    pub(crate) fn add_gravity(&self, gravity: &Vector3<f64>, forces: &mut [f64]) {
+    pub fn add_gravity(&self, gravity: &Vector3<f64>, forces: &mut [f64]) {
         let (forces, _) = forces.as_chunks_mut::<3>();
         for (force, mass) in forces.iter_mut().zip(self.vertex_masses()) {
             for (f, g) in force.iter_mut().zip(gravity.iter()) {
@@ -84,7 +84,7 @@ impl FemModel {
     }
 
     /// Adds force densities at positions of the vertices (m) to the forces at the vertices.
-    pub(crate) fn add_force_densities(
+    pub fn add_force_densities(
         &self,
         positions: &[f64],
         fields: &[Arc<dyn ForceDensityField>],

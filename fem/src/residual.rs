@@ -14,7 +14,7 @@ use std::array::from_fn;
 use tarragon_framework::Scalar;
 
 /// Number of parameters of a material that have derivatives.
-pub(crate) const NUM_PARAMETERS: usize = 5;
+pub const NUM_PARAMETERS: usize = 5;
 
 /// Parameters of a step over a scalar.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl<T: Scalar> StepParameters<T> {
 }
 
 /// Returns the parameters of a body in the order of [`StepParameters::new`].
-pub(crate) fn parameters_of(config: &DeformableBodyConfig) -> [f64; NUM_PARAMETERS] {
+pub fn parameters_of(config: &DeformableBodyConfig) -> [f64; NUM_PARAMETERS] {
     [
         config.youngs_modulus,
         config.poissons_ratio,

@@ -15,7 +15,7 @@ use tarragon_framework::autodiff::DIRECTIONS;
 
 /// The derivatives of a body's free motion and of its response to impulses.
 #[derive(Clone, Debug)]
-pub(crate) struct FemDerivatives {
+pub struct FemDerivatives {
     /// Positions and velocities at the start of the step, those of held vertices 0.
     start: [Vec<AutoDiff>; 2],
     /// Velocities of all vertices at the end of the free motion, such that the matrix is constant.
@@ -33,20 +33,20 @@ impl FemDerivatives {
             .collect()
     }
     /// Velocities of the participants at the start of the step.
-    pub(crate) fn start_velocities(&self, fem: &FemStep) -> Vec<AutoDiff> {
+    pub fn start_velocities(&self, fem: &FemStep) -> Vec<AutoDiff> {
         Self::of_participants(fem, &self.start[1])
     }
     /// Velocities of the participants at the end of the free motion.
-    pub(crate) fn free_velocities(&self, fem: &FemStep) -> Vec<AutoDiff> {
+    pub fn free_velocities(&self, fem: &FemStep) -> Vec<AutoDiff> {
         Self::of_participants(fem, &self.v_star)
     }
     /// Positions of all vertices at the start of the step.
-    pub(crate) fn start_positions(&self) -> &[AutoDiff] {
+    pub fn start_positions(&self) -> &[AutoDiff] {
         &self.start[0]
     }
     /// By coordinate of the participants: inverse of the diagonal of the Schur complement; empty if
     /// nothing has derivatives.
-    pub(crate) fn inverse_diagonal(&self) -> &[AutoDiff] {
+    pub fn inverse_diagonal(&self) -> &[AutoDiff] {
         &self.inverse_diagonal
     }
 }
@@ -58,7 +58,7 @@ impl FemStep {
     ///
     /// # Errors
     /// Returns the reason why there is no result.
-    pub(crate) fn differentiate(
+    pub fn differentiate(
         &mut self,
         model: &FemModel,
         free: FreeStepStart,
@@ -121,7 +121,7 @@ impl FemStep {
     }
 
     /// Returns what is known of a body whose state has no derivatives.
-    pub(crate) fn constant_derivatives(&self, start: &FemStepStart<'_>) -> FemDerivatives {
+    pub fn constant_derivatives(&self, start: &FemStepStart<'_>) -> FemDerivatives {
         let lift = |x: &[f64]| x.iter().map(|x| AutoDiff::constant(*x)).collect();
         FemDerivatives {
             start: [lift(start.positions), lift(&self.motion.start_velocities)],
@@ -147,7 +147,7 @@ impl FemStep {
 
     /// Returns positions and velocities at the end of a step with derivatives, given both without
     /// and the velocities of the participants.
-    pub(crate) fn complete_derivatives(
+    pub fn complete_derivatives(
         &mut self,
         derivatives: &FemDerivatives,
         time_step: f64,

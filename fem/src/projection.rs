@@ -297,8 +297,8 @@ fn without_negative(m: Matrix3<f64>) -> Matrix3<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deformable::element::{NUM_PAIRS, PAIRS};
-    use crate::deformable::lanes::Lanes;
+    use crate::element::{NUM_PAIRS, PAIRS};
+    use crate::lanes::Lanes;
     use nalgebra::{SMatrix, SVector};
     use proptest::prelude::*;
     use tarragon_framework::math;

@@ -35,20 +35,24 @@ const NUM_VARIABLES: usize = 2 * COORDINATES + NUM_PARAMETERS;
 
 /// Start of a free step. Fields have three numbers per vertex, in the world.
 #[derive(Clone, Debug)]
-pub(crate) struct FreeStepStart {
-    pub(crate) time_step: f64,
-    pub(crate) gravity: Vector3<f64>,
-    pub(crate) positions: Vec<f64>,
-    pub(crate) velocities: Vec<f64>,
+pub struct FreeStepStart {
+    /// Time step (s).
+    pub time_step: f64,
+    /// Acceleration of gravity (m/s²).
+    pub gravity: Vector3<f64>,
+    /// Positions (m).
+    pub positions: Vec<f64>,
+    /// Velocities (m/s).
+    pub velocities: Vec<f64>,
     /// By vertex: whether it stays where it is; empty if none does.
-    pub(crate) fixed: Vec<bool>,
+    pub fixed: Vec<bool>,
     /// External forces but for gravity.
-    pub(crate) fields: Vec<Arc<dyn ForceDensityField>>,
+    pub fields: Vec<Arc<dyn ForceDensityField>>,
 }
 
 /// A free step with what its derivatives need.
 #[derive(Clone, Debug)]
-pub(crate) struct FreeStep {
+pub struct FreeStep {
     config: DeformableBodyConfig,
     start: FreeStepStart,
     forces: Vec<f64>,
@@ -61,11 +65,13 @@ pub(crate) struct FreeStep {
 
 /// Gradient of a function of the end of a step by its start and its parameters.
 #[derive(Clone, Debug)]
-pub(crate) struct FreeStepGradient {
-    pub(crate) positions: Vec<f64>,
-    pub(crate) velocities: Vec<f64>,
-    /// In the order of [`parameters_of`].
-    pub(crate) parameters: [f64; NUM_PARAMETERS],
+pub struct FreeStepGradient {
+    /// By the positions at the start.
+    pub positions: Vec<f64>,
+    /// By the velocities at the start.
+    pub velocities: Vec<f64>,
+    /// By the parameters, in the order of [`parameters_of`].
+    pub parameters: [f64; NUM_PARAMETERS],
 }
 
 impl FreeStep {
@@ -73,7 +79,7 @@ impl FreeStep {
     ///
     /// # Errors
     /// Returns the reason why there is no result.
-    pub(crate) fn new(model: &FemModel, start: FreeStepStart) -> Result<Self, FemStepFailure> {
+    pub fn new(model: &FemModel, start: FreeStepStart) -> Result<Self, FemStepFailure> {
         let mut forces = vec![0.0; start.positions.len()];
         model.add_gravity(&start.gravity, &mut forces);
         model.add_force_densities(&start.positions, &start.fields, &mut forces);
@@ -99,12 +105,12 @@ impl FreeStep {
     }
 
     /// Velocities at the end of the step.
-    pub(crate) fn velocities(&self) -> &[f64] {
+    pub fn velocities(&self) -> &[f64] {
         &self.velocities
     }
 
     /// Positions at the end of the step.
-    pub(crate) fn positions(&self) -> &[f64] {
+    pub fn positions(&self) -> &[f64] {
         &self.positions
     }
 
@@ -333,7 +339,7 @@ impl FreeStep {
 
     /// Returns positions and velocities at the end of the step, with the derivatives that a start
     /// and parameters give them. The values of both must be those of the step.
-    pub(crate) fn push_forward(
+    pub fn push_forward(
         &mut self,
         model: &FemModel,
         [q0, v0]: [&[AutoDiff]; 2],
@@ -377,7 +383,7 @@ impl FreeStep {
 
     /// Returns the gradient of a function of the end by start and parameters, given that by
     /// positions and velocities at the end.
-    pub(crate) fn pull_back(
+    pub fn pull_back(
         &mut self,
         model: &FemModel,
         [by_q1, by_v1]: [&[f64]; 2],

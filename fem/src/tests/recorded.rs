@@ -1,8 +1,8 @@
 //! Comparison with numbers recorded from Drake, in `deformable` of the reference set.
 
 use super::meshes::{Tets, model};
-use crate::deformable::step::FemStep;
-use crate::deformable::{DeformableBodyConfig, FemModel, FemStepStart, MaterialModel};
+use crate::step::FemStep;
+use crate::{DeformableBodyConfig, FemModel, FemStepStart, MaterialModel};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use serde_json::Value;
 use std::io::Read;

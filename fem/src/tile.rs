@@ -3,7 +3,7 @@
 //! Loops over whole tiles have fixed lengths, so that compilers turn them into vector instructions;
 //! `FUSED` says whether the processor multiplies and adds in one instruction.
 
-use crate::simd::multiply_add;
+use tarragon_framework::simd::multiply_add;
 
 /// Rows and columns of a tile.
 pub(super) const TILE: usize = 12;

@@ -1,22 +1,51 @@
-//! Use of the vector instructions of the processor at hand.
+//! Use of the vector instructions of the processor at hand, chosen when the program runs.
+//!
+//! A kernel is compiled once for every processor, and once more for those with longer vectors.
+//! Neither Cargo features nor the compiler's target decide which one runs.
+//!
+//! ```
+//! use tarragon_framework::simd::{Kernel, dispatch, multiply_add};
+//!
+//! /// Adds a multiple of one vector to another.
+//! struct AddScaled<'a>(&'a mut [f64], f64, &'a [f64]);
+//!
+//! impl Kernel for AddScaled<'_> {
+//!     type Output = ();
+//!     #[inline(always)] // or it is not compiled for the longer vectors
+//!     fn run<const FUSED: bool>(self) {
+//!         for (y, x) in self.0.iter_mut().zip(self.2) {
+//!             *y = multiply_add::<FUSED>(self.1, *x, *y);
+//!         }
+//!     }
+//! }
+//!
+//! let mut y = [1.0; 7];
+//! dispatch(AddScaled(&mut y, 2.0, &[3.0; 7]));
+//! assert_eq!(y, [7.0; 7]);
+//! ```
 
 /// Work that is compiled once more for processors with longer vectors, which multiply and add in
 /// one instruction. A kernel that does not use `FUSED` has the same bits on all processors.
-pub(crate) trait Kernel {
+pub trait Kernel {
+    /// What the work returns.
     type Output;
+    /// Does the work; `FUSED` says whether [`multiply_add`] rounds once. Must be marked
+    /// `#[inline(always)]`.
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
 /// Work that is also compiled for processors with vectors of eight numbers and twice as many
 /// registers, which `WIDE` says.
-pub(crate) trait WideKernel {
+pub trait WideKernel {
+    /// What the work returns.
     type Output;
+    /// Does the work, as [`Kernel::run`] does; `WIDE` says whether vectors have eight numbers.
     fn run<const FUSED: bool, const WIDE: bool>(self) -> Self::Output;
 }
 
 /// Returns `a b + c`, rounded once if `FUSED`.
 #[inline(always)]
-pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+pub fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     match FUSED {
         true => a.mul_add(b, c),
         false => a * b + c,
@@ -25,7 +54,7 @@ pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
 
 /// Returns the scalar product of vectors of the same size, in sums that do not wait for each other.
 #[inline(always)]
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     #[inline(always)]
     fn sum<const N: usize>(x: &[f64], y: &[f64]) -> f64 {
         let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<N>(), y.as_chunks::<N>());
@@ -48,7 +77,7 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 /// Runs a kernel with the best instructions of this processor.
 // Kernels are long: a copy at each call would take a tenth of the time to build this crate.
 #[inline(never)]
-pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
         struct Vectorized<K>(K);
@@ -67,7 +96,7 @@ pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
 
 /// Does the same for a kernel that gains from long vectors.
 #[inline(never)]
-pub(crate) fn dispatch_wide<K: WideKernel>(kernel: K) -> K::Output {
+pub fn dispatch_wide<K: WideKernel>(kernel: K) -> K::Output {
     struct Narrow<K>(K);
     impl<K: WideKernel> Kernel for Narrow<K> {
         type Output = K::Output;

@@ -2,8 +2,8 @@
 
 use super::meshes::{ALL_MODELS, block, model, random};
 use super::steps::{State, damped, largest, largest_difference};
-use crate::deformable::step::FemStep;
-use crate::deformable::{FemStepStart, MaterialModel};
+use crate::step::FemStep;
+use crate::{FemStepStart, MaterialModel};
 use nalgebra::{DMatrix, DVector, Vector3};
 
 /// Matrix of the response to impulses, column by column.

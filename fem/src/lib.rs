@@ -1,13 +1,19 @@
 //! Deformable bodies: linear finite elements on tetrahedra, and their motion in one step.
 //!
+//! A [`FemModel`] is a body of a material ([`DeformableBodyConfig`]). [`FemStep`] moves it over a
+//! time step, as far as nothing touches it, and answers what impulses on some of its vertices would
+//! do: that is all that a solver of contact needs to know of it. [`FemDerivatives`] are the
+//! derivatives of both. A [`FreeStep`] is a whole step without contact, solved to rounding, with
+//! its derivatives by the start and by the material.
+//!
 //! `config` and `material` are the constitutive models, with rotations of `polar` and the
 //! positive semidefinite derivatives of `projection`. A `model` is a mesh with its `element`s, its
 //! sparsity `pattern` and the `ordering` of its elimination. Elements are computed four at a time
 //! (`lanes`) by the `passes` of an `assembly`. `fronts` and `factor` are the symbolic and the
 //! numeric part of a sparse Cholesky factorization on `tile`s, with the dense parts `eliminate` and
 //! `solve`. `step` computes `free_motion` from its `start`, by `newton` with `acceleration` in the
-//! nonlinear models, and answers what impulses do. Bodies on which no impulse acts do with the
-//! factor of their `rest_matrix`. External `forces` are evaluated at the points of `quadrature`. A
+//! nonlinear models. Bodies on which no impulse acts do with the factor of their `rest_matrix`, or
+//! with `conjugate_gradients`. External `forces` are evaluated at the points of `quadrature`. A
 //! `free_step` has derivatives, by those of the `residual` and of the nonlinear models' damping
 //! (`damping_change`); `step_derivatives` adds those of the response to impulses, by the change of
 //! the `step_matrix`.
@@ -51,9 +57,9 @@ mod tests;
 
 pub use config::{DeformableBodyConfig, MaterialModel};
 pub use forces::{ForceDensityField, ForceDensityVolume};
-pub(crate) use free_step::{FreeStep, FreeStepStart};
-pub(crate) use model::FemModel;
-pub(crate) use residual::parameters_of;
-pub(crate) use start::{FemStepFailure, FemStepStart};
-pub(crate) use step::FemStep;
-pub(crate) use step_derivatives::FemDerivatives;
+pub use free_step::{FreeStep, FreeStepGradient, FreeStepStart};
+pub use model::FemModel;
+pub use residual::{NUM_PARAMETERS, parameters_of};
+pub use start::{FemStepFailure, FemStepStart};
+pub use step::FemStep;
+pub use step_derivatives::FemDerivatives;

@@ -1,6 +1,6 @@
 //! Meshes and random numbers of the tests.
 
-use crate::deformable::{DeformableBodyConfig, FemModel, MaterialModel};
+use crate::{DeformableBodyConfig, FemModel, MaterialModel};
 use nalgebra::Vector3;
 use tarragon_framework::random::RandomGenerator;
 

@@ -1,8 +1,8 @@
 //! Properties of free steps.
 
 use super::meshes::{ALL_MODELS, ball, block, flat, gravity, model, random, soft};
-use crate::deformable::step::FemStep;
-use crate::deformable::{
+use crate::step::FemStep;
+use crate::{
     DeformableBodyConfig, FemModel, FemStepStart, ForceDensityField, ForceDensityVolume,
     MaterialModel,
 };
@@ -223,7 +223,7 @@ fn energy_decreases_in_steps_without_forces() {
 
 #[test]
 fn wrong_sizes_and_numbers_are_errors() {
-    use crate::deformable::start::FemStepFailure;
+    use crate::start::FemStepFailure;
     let mesh = ball(2, 0.1);
     let model = model(&mesh, &soft(MaterialModel::Corotated));
     let mut state = State::new(&mesh.0, &model);
@@ -334,7 +334,7 @@ proptest::proptest! {
 
 #[test]
 fn rotations_are_rotations_for_any_matrix() {
-    use crate::deformable::polar::rotation;
+    use crate::polar::rotation;
     use nalgebra::Matrix3;
     for seed in 0..500 {
         let entries = random(9, seed);

@@ -3,7 +3,7 @@
 //! Source: D. G. Anderson, "Iterative Procedures for Nonlinear Integral Equations", Journal of the
 //! ACM, 1965.
 
-use crate::simd::dot;
+use tarragon_framework::simd::dot;
 
 /// Most steps that are remembered.
 const DEPTH: usize = 3;

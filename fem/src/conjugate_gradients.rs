@@ -3,8 +3,8 @@
 //! Source: Y. Saad, "Iterative Methods for Sparse Linear Systems", 2003, section 9.2.
 
 use super::pattern::BlockPattern;
-use crate::simd::dot;
 use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::simd::dot;
 
 /// Size of a residual by rounding, relative to that of the diagonal's part of the product.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;

@@ -2,12 +2,12 @@
 
 use super::meshes::{ball, flat, model, random, soft};
 use super::steps::largest_difference;
-use crate::deformable::MaterialModel;
-use crate::deformable::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
-use crate::deformable::factor::SparseCholesky;
-use crate::deformable::model::FemModel;
-use crate::deformable::start::FemStepStart;
-use crate::deformable::step_matrix::{MatrixState, step_matrix};
+use crate::MaterialModel;
+use crate::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
+use crate::factor::SparseCholesky;
+use crate::model::FemModel;
+use crate::start::FemStepStart;
+use crate::step_matrix::{MatrixState, step_matrix};
 
 /// A soft ball of `6 n^3` tetrahedra with the matrix of a step at rest.
 fn resting_ball(n: usize) -> (FemModel, Vec<[f64; 9]>) {

@@ -171,7 +171,7 @@ mod tests {
             let y = m * points[k];
             field[3 * vertex..3 * vertex + 3].copy_from_slice(y.as_slice());
         }
-        let gradient = super::super::lanes::lane(
+        let gradient = crate::lanes::lane(
             &group
                 .shape(Lanes::ZERO)
                 .gradient(&group.gather(Lanes::ZERO, &field)),

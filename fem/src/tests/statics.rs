@@ -2,8 +2,8 @@
 
 use super::meshes::{block, flat, gravity, model};
 use super::steps::largest;
-use crate::deformable::step::FemStep;
-use crate::deformable::{DeformableBodyConfig, FemStepStart, MaterialModel};
+use crate::step::FemStep;
+use crate::{DeformableBodyConfig, FemStepStart, MaterialModel};
 
 /// Half of length, width and height (m) of a beam.
 const HALF: [f64; 3] = [0.2, 0.05, 0.05];

@@ -2,9 +2,9 @@
 
 use super::fronts::{Front, PRODUCTS_PER_TASK, triangle};
 use super::tile::{self, TILE_LEN};
-use crate::simd::{Kernel, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
+use tarragon_framework::simd::{Kernel, dispatch};
 
 /// Rows of tiles that are computed together, so that each row of the factor is read once for all.
 const BATCH: usize = 4;

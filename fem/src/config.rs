@@ -1,8 +1,8 @@
 //! Material and damping of a deformable body.
 
-use crate::error::{Error, Result};
 use std::ops::RangeInclusive;
 use tarragon_framework::Scalar;
+use tarragon_framework::{Error, Result};
 
 /// Constitutive model of a deformable body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub enum MaterialModel {
 /// Parameters of a deformable body, with Drake's names and defaults.
 ///
 /// ```
-/// use tarragon_multibody::{DeformableBodyConfig, MaterialModel};
+/// use tarragon_fem::{DeformableBodyConfig, MaterialModel};
 /// let rubber = DeformableBodyConfig {
 ///     youngs_modulus: 1e6,
 ///     material_model: MaterialModel::NeoHookean,

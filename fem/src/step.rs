@@ -23,7 +23,7 @@ use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions};
 
 /// Work space and result of the steps of one body.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FemStep {
+pub struct FemStep {
     /// Model of the last step.
     model: u64,
     pub(super) motion: FemMotion,
@@ -33,7 +33,7 @@ pub(crate) struct FemStep {
 impl FemStep {
     /// Work space of steps that factor their matrix, though nothing acts on the body: what is best
     /// for a single step.
-    pub(crate) fn factored() -> Self {
+    pub fn factored() -> Self {
         let mut step = Self::default();
         step.motion.always_factors = true;
         step
@@ -43,7 +43,7 @@ impl FemStep {
     ///
     /// # Errors
     /// Returns the reason why there is no result; the results of the last step are lost then.
-    pub(crate) fn advance(
+    pub fn advance(
         &mut self,
         model: &FemModel,
         start: &FemStepStart<'_>,
@@ -99,24 +99,24 @@ impl FemStep {
     }
 
     /// Velocities at the end of the free motion.
-    pub(crate) fn velocities(&self) -> &[f64] {
+    pub fn velocities(&self) -> &[f64] {
         &self.motion.velocities
     }
 
     /// Positions at the end of the free motion.
     #[cfg(test)]
-    pub(crate) fn positions(&self) -> &[f64] {
+    pub fn positions(&self) -> &[f64] {
         &self.motion.positions
     }
 
     /// Participants of the step that are not fixed, in ascending order.
-    pub(crate) fn participants(&self) -> &[u32] {
+    pub fn participants(&self) -> &[u32] {
         &self.motion.participants
     }
 
     /// Full symmetric matrix S with three rows per participant: impulses J on them change their
     /// velocities by `S^-1 J` (kg). It is the Schur complement `A_pp - A_pr A_rr^-1 A_rp`.
-    pub(crate) fn schur_complement(&self) -> &[f64] {
+    pub fn schur_complement(&self) -> &[f64] {
         match self.participants().is_empty() {
             true => &[],
             false => self.motion.cholesky.schur(),
@@ -126,14 +126,14 @@ impl FemStep {
     /// Replaces impulses on all vertices by the changes of velocity that they cause. Fixed vertices
     /// do not move. The matrix must have been factored.
     #[cfg(test)]
-    pub(crate) fn solve(&mut self, start: &FemStepStart<'_>, impulses: &mut [f64]) {
+    pub fn solve(&mut self, start: &FemStepStart<'_>, impulses: &mut [f64]) {
         clear_fixed(start, impulses);
         self.motion.cholesky.solve(impulses);
     }
 
     /// Velocities and positions of all vertices at the end of the step, given the velocities of the
     /// participants: all other vertices follow without impulses on them.
-    pub(crate) fn complete(
+    pub fn complete(
         &mut self,
         start: &FemStepStart<'_>,
         participant_velocities: &[f64],

@@ -1,7 +1,7 @@
 //! Derivatives of free steps against differences and against each other.
 
 use super::meshes::{ALL_MODELS, ball, random, soft};
-use crate::deformable::{
+use crate::{
     DeformableBodyConfig, FemModel, ForceDensityField, ForceDensityVolume, FreeStep, FreeStepStart,
     MaterialModel, parameters_of,
 };

@@ -9,16 +9,16 @@ use super::ordering::Dissection;
 use super::passes::ElasticPass;
 use super::pattern::BlockPattern;
 use super::quadrature::quadrature_points;
-use crate::error::{Error, Result};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tarragon_framework::{Error, Result};
 
 /// Most elements: places in their matrices are 32-bit numbers.
 const MAX_ELEMENTS: usize = 10_000_000;
 
 /// Finite-element model of a deformable body.
 #[derive(Clone, Debug)]
-pub(crate) struct FemModel {
+pub struct FemModel {
     /// Unlike that of any other model that is not a clone.
     id: u64,
     config: DeformableBodyConfig,
@@ -46,7 +46,7 @@ impl FemModel {
     /// Returns an error, which begins with `place`, if the configuration is invalid, there is no
     /// element, or an element has a vertex that does not exist, or no positive volume, or if a
     /// vertex belongs to no element.
-    pub(crate) fn new(
+    pub fn new(
         place: &str,
         reference: &[Vector3<f64>],
         tets: &[[u32; 4]],
@@ -113,31 +113,34 @@ impl FemModel {
         &self.reference
     }
 
-    pub(crate) fn config(&self) -> &DeformableBodyConfig {
+    /// The configuration that the model was made with.
+    pub fn config(&self) -> &DeformableBodyConfig {
         &self.config
     }
 
-    pub(crate) fn num_vertices(&self) -> usize {
+    /// Number of vertices of the mesh.
+    pub fn num_vertices(&self) -> usize {
         self.pattern.num_vertices
     }
 
-    pub(crate) fn num_elements(&self) -> usize {
+    /// Number of tetrahedra.
+    pub fn num_elements(&self) -> usize {
         self.num_elements
     }
 
     /// Volume of the reference configuration (m³).
-    pub(crate) fn volume(&self) -> f64 {
+    pub fn volume(&self) -> f64 {
         self.volume
     }
 
     /// Mass of the body (kg).
-    pub(crate) fn total_mass(&self) -> f64 {
+    pub fn total_mass(&self) -> f64 {
         self.config.mass_density * self.volume
     }
 
     /// Elastic energy at given positions, and forces at the vertices: minus its gradient. The
     /// rotations of the linear corotated model are taken from `start`.
-    pub(crate) fn elastic_forces(&self, start: &[f64], positions: &[f64]) -> (f64, Vec<f64>) {
+    pub fn elastic_forces(&self, start: &[f64], positions: &[f64]) -> (f64, Vec<f64>) {
         let pass = ElasticPass {
             material: self.material,
             start,
@@ -150,7 +153,7 @@ impl FemModel {
     }
 
     /// Mass that each vertex stands for (kg): the sum of its row of the mass matrix.
-    pub(crate) fn vertex_masses(&self) -> &[f64] {
+    pub fn vertex_masses(&self) -> &[f64] {
         &self.masses
     }
 }

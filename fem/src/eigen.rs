@@ -165,7 +165,7 @@ fn rotation_of_plane<P: Pack>(x: P, y: P, off: P) -> (P, P) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::{from_matrices, lane};
+    use crate::lanes::{from_matrices, lane};
     use super::*;
     use nalgebra::Matrix3;
     use proptest::prelude::*;
