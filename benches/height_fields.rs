@@ -10,10 +10,9 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::fmt::Write;
 use std::path::Path;
+use tarragon::formats::{MjcfSemantics, Parser};
 use tarragon::framework::Simulator;
-use tarragon::multibody::{
-    ContactModel, MjcfSemantics, MultibodyPlant, Parser, add_multibody_plant_scene_graph,
-};
+use tarragon::multibody::{ContactModel, MultibodyPlant, add_multibody_plant_scene_graph};
 use tarragon::prelude::*;
 
 /// Points along each side.

@@ -10,7 +10,8 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::path::{Path, PathBuf};
-use tarragon::multibody::{MjcfSemantics, MultibodyPlant, Parser};
+use tarragon::formats::{MjcfSemantics, Parser};
+use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 
 /// The script's files that can be read without other packages.

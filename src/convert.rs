@@ -6,12 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tarragon::documents::names::shown_suffix;
+use tarragon::formats::{ModelOptions, ModelWriter, OutputFormat, WrittenModel};
 use tarragon::framework::warnings::collect;
 use tarragon::geometry::MeshSource;
 use tarragon::geometry::mesh::{
     VolumeMesh, format_vtk, read_volume, refine_volume_mesh, warn_of_faulty_tetrahedra,
 };
-use tarragon::multibody::{ModelOptions, ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
+use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 
 /// Time step of the plant (s). It is never written; the output has the time step of the input file,

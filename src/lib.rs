@@ -13,10 +13,11 @@
 //! |---|---|
 //! | [`documents`] | XML and YAML with positions, package URLs, xacro |
 //! | [`fem`] | materials and finite elements of deformable bodies |
+//! | [`formats`] | readers and writers of URDF, SDFormat, MJCF and model directives |
 //! | [`framework`] | scalars, poses, systems, diagrams, contexts, simulator |
 //! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
 //! | [`lcm`] | buses, message types, and systems that publish and subscribe |
-//! | [`multibody`] | plants and robot description parsers |
+//! | [`multibody`] | plants: kinematics, dynamics, contact |
 //! | [`sensors`] | cameras and image files |
 //! | [`render_server`] | a server of Drake's glTF render protocol |
 //! | [`visualization`] | the Meshcat server, its page, and the systems that feed it |
@@ -54,6 +55,7 @@ pub mod from_drake;
 
 pub use tarragon_documents as documents;
 pub use tarragon_fem as fem;
+pub use tarragon_formats as formats;
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
 #[cfg(feature = "gpu")]
@@ -74,6 +76,7 @@ pub mod prelude {
     pub use crate::{Error, ErrorKind, Result, nalgebra};
     pub use nalgebra::{Isometry3, UnitQuaternion, Vector3};
     pub use tarragon_documents::PackageMap;
+    pub use tarragon_formats::{FromModel, Parser};
     pub use tarragon_framework::autodiff::{gradient, jacobian, try_gradient, try_jacobian};
     pub use tarragon_framework::math;
     pub use tarragon_framework::prelude::*;
@@ -86,7 +89,7 @@ pub mod prelude {
         SceneGraph, Shape, SourceId, Sphere,
     };
     pub use tarragon_multibody::{
-        BodyIndex, ContactModel, FixedOffsetFrame, FrameIndex, JacobianWrt, MultibodyPlant, Parser,
+        BodyIndex, ContactModel, FixedOffsetFrame, FrameIndex, JacobianWrt, MultibodyPlant,
         PdControllerGains, PositionSource, add_multibody_plant_scene_graph,
     };
     pub use tarragon_sensors::{

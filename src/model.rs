@@ -7,10 +7,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use tarragon::documents::xacro::{self, XacroReport};
 use tarragon::documents::{Diagnostic, PackageMap, Severity};
+use tarragon::formats::{MjcfSemantics, ModelOptions, OnWarning, Parser};
 use tarragon::framework::counted;
 use tarragon::framework::warnings::{collect, warn};
 use tarragon::geometry::HydroelasticType;
-use tarragon::multibody::{MjcfSemantics, ModelOptions, MultibodyPlant, OnWarning, Parser};
+use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
 

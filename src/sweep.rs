@@ -199,7 +199,7 @@ fn movement(plant: &MultibodyPlant, period: f64) -> Result<VectorSystem, Box<dyn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tarragon_multibody::Parser;
+    use tarragon_formats::Parser;
 
     #[test]
     fn joints_without_limits_swing_through_a_range_of_their_kind() {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tarragon::formats::Parser;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
-use tarragon::multibody::{MultibodyPlant, Parser};
+use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 use tarragon::{Error, ErrorKind};
 

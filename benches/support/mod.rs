@@ -10,8 +10,9 @@
 use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use tarragon::formats::Parser;
 use tarragon::framework::math;
-use tarragon::multibody::{MultibodyPlant, Parser};
+use tarragon::multibody::MultibodyPlant;
 
 /// Directory of the scenes.
 pub(crate) fn scenes() -> PathBuf {

@@ -165,8 +165,8 @@ fn rotation_of_plane<P: Pack>(x: P, y: P, off: P) -> (P, P) {
 
 #[cfg(test)]
 mod tests {
-    use crate::lanes::{from_matrices, lane};
     use super::*;
+    use crate::lanes::{from_matrices, lane};
     use nalgebra::Matrix3;
     use proptest::prelude::*;
 

@@ -54,7 +54,8 @@ impl<T: Scalar> StepParameters<T> {
     }
 }
 
-/// Returns the parameters of a body in the order of [`StepParameters::new`].
+/// Returns the parameters of a material: Young's modulus and Poisson's ratio, the density, and the
+/// coefficients of damping by mass and by stiffness.
 pub fn parameters_of(config: &DeformableBodyConfig) -> [f64; NUM_PARAMETERS] {
     [
         config.youngs_modulus,

@@ -27,7 +27,7 @@
 /// Work that is compiled once more for processors with longer vectors, which multiply and add in
 /// one instruction. A kernel that does not use `FUSED` has the same bits on all processors.
 pub trait Kernel {
-    /// What the work returns.
+    /// Result of the work.
     type Output;
     /// Does the work; `FUSED` says whether [`multiply_add`] rounds once. Must be marked
     /// `#[inline(always)]`.
@@ -37,7 +37,7 @@ pub trait Kernel {
 /// Work that is also compiled for processors with vectors of eight numbers and twice as many
 /// registers, which `WIDE` says.
 pub trait WideKernel {
-    /// What the work returns.
+    /// Result of the work.
     type Output;
     /// Does the work, as [`Kernel::run`] does; `WIDE` says whether vectors have eight numbers.
     fn run<const FUSED: bool, const WIDE: bool>(self) -> Self::Output;

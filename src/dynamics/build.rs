@@ -4,13 +4,13 @@ use super::case::{BuildStep, Case, Inputs, NumberOrText, Pose};
 use crate::model::{self, MjcfReading};
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
+use tarragon::formats::{MjcfSemantics, Parser};
 use tarragon::framework::{DiagramScalar, math};
 use tarragon::geometry::SceneGraphConfig;
 use tarragon::multibody::{
     BallConstraint, ContactModel, CouplerConstraint, DistanceConstraint, DoorHingeConfig,
-    ExternallyAppliedSpatialForce, ForceElement, Joint, MjcfSemantics, MultibodyPlant,
-    MultibodyPlantPorts, Parser, PdControllerGains, SpatialVector, WeldConstraint,
-    add_multibody_plant_scene_graph,
+    ExternallyAppliedSpatialForce, ForceElement, Joint, MultibodyPlant, MultibodyPlantPorts,
+    PdControllerGains, SpatialVector, WeldConstraint, add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 

@@ -92,10 +92,6 @@ impl Inspected {
                         joint1,
                         coefficients,
                     } => self.polynomial_of_joints(*joint0, *joint1, coefficients)?,
-                    _ => Described {
-                        text: "equality".into(),
-                        json: json!({ "type": "equality" }),
-                    },
                 },
             };
             found.json["name"] = equality.name.as_str().into();
@@ -225,10 +221,6 @@ impl Inspected {
                     }),
                 }
             }
-            _ => Described {
-                text: "constraint".into(),
-                json: json!({ "type": "constraint" }),
-            },
         })
     }
 
@@ -264,7 +256,6 @@ impl Inspected {
             Tendon::Spatial(path) => {
                 format!("the path over {}", self.bodies_of_path(path)?.join(", "))
             }
-            _ => "a tendon".into(),
         })
     }
 }

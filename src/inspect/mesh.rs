@@ -8,11 +8,11 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 use tarragon::documents::names::shown_suffix;
+use tarragon::formats::MODEL_SUFFIXES;
 use tarragon::framework::counted;
 use tarragon::geometry::MassProperties;
 use tarragon::geometry::MeshSource;
 use tarragon::geometry::mesh::{self, MESH_SUFFIXES, RenderMesh, TriangleSurfaceMesh, VolumeMesh};
-use tarragon::multibody::MODEL_SUFFIXES;
 
 /// Density (kg/m^3) for which masses and inertias are reported: water.
 const DENSITY: f64 = 1000.0;

@@ -17,8 +17,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tarragon::documents::{Diagnostic, Severity};
+use tarragon::formats::{MjcfSemantics, Parser};
 use tarragon::framework::warnings::collect;
-use tarragon::multibody::{MjcfSemantics, MultibodyPlant, Parser};
+use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 
 /// Time step of the plant (s); it affects nothing that is printed.

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use tarragon::documents::Diagnostic;
+use tarragon::formats::MjcfSemantics;
 use tarragon::multibody::{
-    BodyIndex, FrameIndex, Joint, JointKind, MjcfSemantics, ModelInstanceIndex, MultibodyPlant,
-    TendonPart,
+    BodyIndex, FrameIndex, Joint, JointKind, ModelInstanceIndex, MultibodyPlant, TendonPart,
 };
 use tarragon::prelude::*;
 

@@ -4,9 +4,10 @@ use super::constraints::{self, is_bound};
 use super::report::Inspected;
 use std::error::Error;
 use std::fmt::Write;
+use tarragon::formats::MjcfSemantics;
 use tarragon::framework::counted;
 use tarragon::geometry::GeometryId;
-use tarragon::multibody::{BodyIndex, Joint, JointIndex, MjcfSemantics};
+use tarragon::multibody::{BodyIndex, Joint, JointIndex};
 
 /// A joint's range, as short text.
 fn range(joint: &Joint) -> String {

@@ -13,11 +13,12 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use tarragon::documents::{Diagnostic, Severity};
+use tarragon::formats::Parser;
+use tarragon::formats::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::framework::{Diagram, counted};
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
-use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactModel, ContactResults, Joint, JointIndex, MultibodyPlant, Parser,
+    ContactModel, ContactResults, Joint, JointIndex, MultibodyPlant,
     add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;

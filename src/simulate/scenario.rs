@@ -10,11 +10,11 @@ use std::error::Error;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use tarragon::documents::yaml::{place_of, read_yaml};
+use tarragon::formats::directives::ModelDirective;
 use tarragon::framework::SimulatorConfig;
 use tarragon::geometry::{DefaultProximityProperties, SceneGraphConfig};
 use tarragon::lcm::LcmParams;
 use tarragon::multibody::MultibodyPlantConfig;
-use tarragon::multibody::directives::ModelDirective;
 use tarragon::prelude::*;
 use tarragon::visualization::VisualizationConfig;
 

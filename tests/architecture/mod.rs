@@ -14,9 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use text::ModulePath;
 
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "documents",
     "fem",
+    "formats",
     "framework",
     "geometry",
     "gpu",

@@ -4,9 +4,10 @@ use crate::support::{find, read_json};
 use nalgebra::Vector3;
 use serde_json::Value;
 use std::path::Path;
+use tarragon_formats::{MjcfSemantics, Parser};
 use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MjcfSemantics, MultibodyPlant, Parser};
+use tarragon_multibody::MultibodyPlant;
 
 /// A model of the reference set, read by our parser.
 pub(crate) struct Ours {

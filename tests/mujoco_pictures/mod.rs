@@ -13,11 +13,12 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use tarragon::formats::MjcfSemantics;
 use tarragon::geometry::Aabb;
 use tarragon::geometry::render::{
     ClippingRange, ColorRenderCamera, DepthRange, RenderCameraCore, look_at, look_at_box,
 };
-use tarragon::multibody::{MjcfSemantics, compute_default_scene_aabb};
+use tarragon::multibody::compute_default_scene_aabb;
 use tarragon::prelude::*;
 use tarragon::sensors::{EnvironmentMap, ImageDepth32F, ImageRgba8U};
 

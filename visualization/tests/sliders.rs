@@ -3,11 +3,12 @@
 use crate::support::{Page, field, is, server, wait_for};
 use nalgebra::{Isometry3, Vector3};
 use std::time::{Duration, Instant};
+use tarragon_formats::Parser;
 use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::ConstantValueSource;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlant, PositionSource, add_multibody_plant_scene_graph};
 use tarragon_visualization::{
     JointSliders, JointSlidersParams, Meshcat, MeshcatPoseSliders, MeshcatPoseSlidersParams,
     MeshcatVisualizer, RunOptions, SliderValues,

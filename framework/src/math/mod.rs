@@ -16,10 +16,12 @@
 //! zero angle and return the identity **without** derivatives there. They are banned in this
 //! workspace (`clippy.toml`); the constructors of this module keep the derivative.
 
+mod direction;
 mod rotation;
 #[cfg(test)]
 mod tests;
 
+pub use direction::direction;
 pub use rotation::{
     axis_angle, normalize_or, pose, pose_xyz_rpy, quaternion_wxyz, rotation_between, rotation_exp,
     rotation_from_matrix, rotation_log, rotation_x, rotation_y, rotation_z, rpy, rpy_of, safe_norm,

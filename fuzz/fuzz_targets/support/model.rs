@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tarragon_geometry::{BoxShape, ProximityProperties, SceneGraph};
 use tarragon_documents::PackageMap;
-use tarragon_multibody::{ModelInstanceIndex, ModelWriter, MultibodyPlant, OutputFormat, Parser, SpatialInertia};
+use tarragon_formats::{ModelWriter, OutputFormat, Parser};
+use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia};
 
 /// Files that models may refer to, by `package://p/` or by relative names.
 const FILES: [(&str, &str); 10] = [

@@ -32,7 +32,8 @@ pub(crate) use mass_matrix::{mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{
     center_of_mass_jacobian, first_moment, first_moment_of, kinetic_energy, spatial_momentum,
 };
+pub use tendon_path::{TendonEnd, walk_tendon};
 pub(crate) use tendon_path::{
-    add_effort as add_path_effort, length_and_rate as path_length_and_rate, walk as walk_tendon,
+    add_effort as add_path_effort, length_and_rate as path_length_and_rate,
 };
 pub(crate) use tree_dynamics::{BodyWork, ForcedMotion};

@@ -9,12 +9,13 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use tarragon_framework::Scalar;
 
 /// A point P of a body B at which a straight part of a tendon ends.
-pub(crate) struct TendonEnd<T: Scalar> {
-    pub(crate) body: BodyIndex,
-    /// `p_BoP_W`.
-    pub(crate) arm: Vector3<T>,
+pub struct TendonEnd<T: Scalar> {
+    /// Body B.
+    pub body: BodyIndex,
+    /// `p_BoP_W` (m).
+    pub arm: Vector3<T>,
     /// Change of the length of the tendon with the position of P, expressed in W.
-    pub(crate) gradient: Vector3<T>,
+    pub gradient: Vector3<T>,
 }
 
 /// A point of a body, which is `p_WP`.
@@ -36,7 +37,7 @@ struct PathWalk<P, V> {
 /// Returns the length of a path, and calls a function with both ends of all straight parts; parts
 /// without a length have no direction and are skipped. What lies on a geom moves with it, so that
 /// the ends alone change the length. `pose` returns the pose of a body in the world.
-pub(crate) fn walk<T: Scalar>(
+pub fn walk_tendon<T: Scalar>(
     path: &[TendonPart],
     pose: impl Fn(BodyIndex) -> Isometry3<T>,
     visit: impl FnMut(TendonEnd<T>),
@@ -75,7 +76,7 @@ pub(crate) fn length_and_rate<T: Scalar>(
     velocities: &VelocityKinematics<T>,
 ) -> (T, T) {
     let mut rate = T::zero();
-    let length = walk(
+    let length = walk_tendon(
         path,
         |body| *positions.x_wb(body),
         |end| {
@@ -94,7 +95,7 @@ pub(crate) fn add_effort<T: Scalar>(
     effort: T,
     forces: &mut MultibodyForces<T>,
 ) {
-    walk(
+    walk_tendon(
         path,
         |body| *positions.x_wb(body),
         |end| {

@@ -102,7 +102,7 @@ impl JointActuator {
         self.affine_control.as_ref()
     }
     /// Returns least and largest effort (N m or N).
-    pub(crate) fn effort_range(&self) -> [f64; 2] {
+    pub fn effort_range(&self) -> [f64; 2] {
         let limit = self.effort_limit;
         match &self.affine_control {
             None => [-limit, limit],

@@ -60,18 +60,25 @@ impl Default for Keyframe {
 
 /// A keyframe of a file, or a part of one, that the plant does not have.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyframeLoss {
-    pub(crate) model_instance: ModelInstanceIndex,
-    pub(crate) keyframe: String,
-    pub(crate) part: KeyframePart,
-    pub(crate) why: String,
+pub struct KeyframeLoss {
+    /// Model instance of the keyframe.
+    pub model_instance: ModelInstanceIndex,
+    /// Name of the keyframe.
+    pub keyframe: String,
+    /// The missing part.
+    pub part: KeyframePart,
+    /// Why, as a part of a sentence.
+    pub why: String,
 }
 
+/// A part of a keyframe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyframePart {
+pub enum KeyframePart {
     /// The whole keyframe; the plant does not list it.
     All,
+    /// The velocities.
     Velocities,
+    /// The inputs of actuators.
     Controls,
 }
 

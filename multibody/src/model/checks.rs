@@ -1,7 +1,7 @@
 //! Checks of numbers that several elements share.
 
 use crate::error::{Error, Result};
-use nalgebra::{Isometry3, Unit, Vector3};
+use nalgebra::Isometry3;
 
 /// Checks that all numbers are finite.
 pub(crate) fn check_finite<'a>(
@@ -37,18 +37,6 @@ pub(crate) fn check_numbers(what: &str, numbers: &[(&str, f64)]) -> Result<()> {
         Some((name, bad)) => Err(Error::invalid(format!(
             "{what}: the {name} must be finite, got {bad:?}"
         ))),
-    }
-}
-
-/// Returns the direction of a vector; `None` if it is not longer than `least` or not finite.
-pub(crate) fn direction(v: Vector3<f64>, least: f64) -> Option<Unit<Vector3<f64>>> {
-    if v.iter().any(|x| !x.is_finite()) {
-        return None;
-    }
-    // The squares of large coordinates overflow.
-    match v.norm().is_infinite() {
-        true => Unit::try_new(v / v.amax(), 0.0),
-        false => Unit::try_new(v, least),
     }
 }
 

@@ -239,7 +239,6 @@ pub struct PolynomialConstraint {
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Constraint {
     /// Two joints move together.
     Coupler(CouplerConstraint),

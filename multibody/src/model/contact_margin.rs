@@ -5,15 +5,17 @@ use super::mujoco_contact::MujocoContact;
 
 /// MuJoCo's `margin` and `gap` of two geometries (m).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ContactMargin {
-    pub(crate) margin: f64,
-    pub(crate) gap: f64,
+pub struct ContactMargin {
+    /// Distance below which there is a contact.
+    pub margin: f64,
+    /// Distance by which surfaces approach further before there is a force.
+    pub gap: f64,
 }
 
 impl ContactMargin {
     /// Combines those of two geometries, as the pair does not say otherwise: the larger ones, as in
     /// MuJoCo 3.3, whatever the priorities. Geometry that does not follow MuJoCo has none.
-    pub(crate) fn new(
+    pub fn new(
         pair: Option<&ContactPairProperties>,
         geometries: [Option<&MujocoContact>; 2],
     ) -> Self {
@@ -26,13 +28,13 @@ impl ContactMargin {
 
     /// Returns the distance (m) at which the force is 0, MuJoCo's `includemargin`. It is negative
     /// where the gap is larger than the margin: then surfaces overlap without a force.
-    pub(crate) fn offset(&self) -> f64 {
+    pub fn offset(&self) -> f64 {
         self.margin - self.gap
     }
 
     /// Returns the distance (m) below which there may be a force. A negative gap does not extend
     /// the margin.
-    pub(crate) fn reach(&self) -> f64 {
+    pub fn reach(&self) -> f64 {
         self.offset().min(self.margin)
     }
 }

@@ -7,6 +7,7 @@ use super::index::{JointIndex, ModelInstanceIndex};
 /// the plant, because the file is read as by Drake, which adds none for it.
 ///
 /// ```
+/// use tarragon_formats::*;
 /// use tarragon_multibody::*;
 /// let mjcf = "<mujoco model='m'>
 ///   <worldbody><body name='lid' pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody>
@@ -45,7 +46,6 @@ pub struct ModelEquality {
 /// # let _ = parallel;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum EqualityKind {
     /// Two frames coincide.
     Weld(WeldConstraint),

@@ -18,7 +18,6 @@ use nalgebra::Vector3;
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum ForceElement {
     /// A torque `stiffness * (nominal_angle - q)` on a revolute joint.
     RevoluteSpring {

@@ -9,7 +9,9 @@ macro_rules! indices {
         pub struct $name(u32);
 
         impl $name {
-            pub(crate) const fn new(index: usize) -> Self {
+            /// Creates the index of the element at a position in the plant's list. Functions of
+            /// the plant return errors for elements that do not exist.
+            pub const fn new(index: usize) -> Self {
                 Self(index as u32)
             }
             /// Returns the position in the plant's list of such elements.

@@ -1,6 +1,6 @@
 //! Joints between bodies.
 
-use super::checks::{check_at_least_zero, direction};
+use super::checks::check_at_least_zero;
 use super::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use super::joint_kind::{JointKind, Limited};
 use crate::error::{Error, Result};
@@ -8,6 +8,7 @@ use crate::spatial::SpatialVector;
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::sync::Arc;
 use tarragon_framework::Scalar;
+use tarragon_framework::math::direction;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
 /// A joint between a parent and a child body (Drake's `Joint`).
@@ -100,6 +101,19 @@ impl Joint {
             default_positions,
             ephemeral: false,
         }
+    }
+
+    /// Returns the joint with another name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+    /// Returns the joint between other bodies, where frames are fixed by the same poses.
+    #[must_use]
+    pub fn with_bodies(mut self, parent: BodyIndex, child: BodyIndex) -> Self {
+        (self.parent, self.child) = (parent, child);
+        self
     }
 
     /// Creates a joint that fixes M at `X_FM`.

@@ -17,7 +17,6 @@ use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 /// assert_eq!((free.num_positions(), free.num_velocities()), (7, 6));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum JointKind {
     /// No motion: `X_FM` is constant.
     Weld {
@@ -118,7 +117,7 @@ impl JointKind {
         matches!(self, Self::BallQuaternion | Self::QuaternionFloating)
     }
     /// Returns the zero positions: 0 everywhere, except that a quaternion is `1, 0, 0, 0`.
-    pub(crate) fn zero_positions(&self) -> Vec<f64> {
+    pub fn zero_positions(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.num_positions()];
         if self.has_quaternion() {
             q[0] = 1.0;
@@ -158,7 +157,7 @@ impl JointKind {
     }
     /// Returns the rotational positions of a ball joint or a floating joint for the rotation
     /// `R_FM`: a quaternion whose real part is not negative, or else roll, pitch and yaw.
-    pub(crate) fn turning_positions<T: Scalar>(&self, r: &UnitQuaternion<T>) -> Vec<T> {
+    pub fn turning_positions<T: Scalar>(&self, r: &UnitQuaternion<T>) -> Vec<T> {
         match self.has_quaternion() {
             false => math::rpy_of(r).as_slice().to_vec(),
             true => {

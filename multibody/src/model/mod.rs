@@ -30,15 +30,14 @@ pub use actuator::{JointActuator, PdControllerGains};
 pub(crate) use actuator::{Transmission, check_effort_limit};
 pub use affine_control::AffineControl;
 pub(crate) use affine_control::clamp_to;
-pub use annotations::{Keyframe, ModelCamera};
-pub(crate) use annotations::{KeyframeLoss, KeyframePart};
+pub use annotations::{Keyframe, KeyframeLoss, KeyframePart, ModelCamera};
 pub use body::RigidBody;
-pub(crate) use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};
+pub use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};
 pub use constraint::{
     BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, PolynomialConstraint,
     SpatialTendonConstraint, TendonConstraint, WeldConstraint,
 };
-pub(crate) use contact_margin::ContactMargin;
+pub use contact_margin::ContactMargin;
 pub use contact_pair::ContactPairProperties;
 pub use equality::{EqualityKind, ModelEquality};
 pub use force_element::{DoorHingeConfig, ForceElement};
@@ -52,9 +51,7 @@ pub use joint_kind::JointKind;
 pub(crate) use joint_kind::Limited;
 pub(crate) use mujoco_contact::MujocoCompliance;
 pub use mujoco_contact::MujocoContact;
-pub use sensor::{ModelSensor, SensorSubject};
-pub(crate) use sensor::{SubjectKind, subject_kind};
+pub use sensor::{ModelSensor, SensorSubject, SubjectKind, subject_kind};
 pub use tendon::Tendon;
-pub(crate) use tendon_path::wrong_part;
-pub use tendon_path::{TendonPart, TendonWrap, WrapShape};
+pub use tendon_path::{TendonPart, TendonWrap, WrapShape, wrong_tendon_part};
 pub use visual_properties::VisualProperties;

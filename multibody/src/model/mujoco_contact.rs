@@ -233,8 +233,11 @@ impl MujocoContact {
         }
     }
 
-    /// Returns why the properties are invalid, if they are.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// Returns why they are invalid, if they are.
+    pub fn check(&self) -> Result<(), String> {
         let numbers = self.solref.iter().chain(&self.solimp);
         if let Some(bad) = numbers.into_iter().find(|x| !x.is_finite()) {
             return Err(format!(

@@ -35,7 +35,6 @@ pub struct ModelSensor {
 
 /// Element that a [`ModelSensor`] is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SensorSubject {
     /// The whole plant, of which a sensor measures energy or time.
     Plant,
@@ -68,7 +67,7 @@ impl ModelSensor {
 
 impl SensorSubject {
     /// Returns the body of a frame of a body.
-    pub(crate) fn body(self) -> Option<BodyIndex> {
+    pub fn body(self) -> Option<BodyIndex> {
         match self {
             Self::Body(body) | Self::CenterOfMass(body) => Some(body),
             _ => None,
@@ -78,20 +77,24 @@ impl SensorSubject {
 
 /// Kind of what a sensor is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SubjectKind {
+pub enum SubjectKind {
+    /// The plant as a whole.
     Plant,
     /// The frame of a body, and all bodies that it carries.
     Body,
     /// A frame of a body or a site.
     Frame,
+    /// A site.
     Site,
+    /// A joint.
     Joint,
+    /// An actuator.
     Actuator,
 }
 
 impl SubjectKind {
     /// Returns true if a sensor may be attached to an element.
-    pub(crate) fn fits(self, subject: SensorSubject) -> bool {
+    pub fn fits(self, subject: SensorSubject) -> bool {
         match subject {
             SensorSubject::Plant => self == Self::Plant,
             SensorSubject::Body(_) => matches!(self, Self::Body | Self::Frame),
@@ -102,7 +105,7 @@ impl SubjectKind {
         }
     }
     /// Returns the elements that a sensor may be attached to, for messages.
-    pub(crate) fn elements(self) -> &'static str {
+    pub fn elements(self) -> &'static str {
         match self {
             Self::Plant => "the plant",
             Self::Body => "a body",
@@ -169,7 +172,7 @@ const KINDS: [(SubjectKind, &[&str]); 6] = [
 
 /// Returns the name of MJCF's element for a kind of sensor, and what it is attached to; `None` if
 /// the plant has no such elements.
-pub(crate) fn subject_kind(kind: &str) -> Option<(&'static str, SubjectKind)> {
+pub fn subject_kind(kind: &str) -> Option<(&'static str, SubjectKind)> {
     KINDS.iter().find_map(|(subject, names)| {
         let name = names.iter().find(|name| **name == kind)?;
         Some((*name, *subject))

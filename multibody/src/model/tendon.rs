@@ -24,7 +24,6 @@ use super::tendon_path::TendonPart;
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Tendon {
     /// A sum of positions of joints with one degree of freedom. Each joint is given with the length
     /// per position (m/rad, or 1 for a position in m).

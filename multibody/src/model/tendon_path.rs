@@ -42,7 +42,6 @@ use nalgebra::{Isometry3, Vector3};
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum TendonPart {
     /// A point of a body through which the tendon passes.
     Site {
@@ -102,7 +101,7 @@ impl TendonPart {
     }
 
     /// Returns the body that the part is attached to, and that of its side site.
-    pub(crate) fn bodies(&self) -> impl Iterator<Item = BodyIndex> {
+    pub fn bodies(&self) -> impl Iterator<Item = BodyIndex> {
         let (body, side) = match self {
             Self::Site { body, .. } => (Some(*body), None),
             Self::Pulley { .. } => (None, None),
@@ -145,7 +144,7 @@ impl TendonPart {
 
 /// Returns the first part of a path that is wrong, and the reason; `None` if there is none. An
 /// empty path is wrong at part 0.
-pub(crate) fn wrong_part(path: &[TendonPart]) -> Option<(usize, String)> {
+pub fn wrong_tendon_part(path: &[TendonPart]) -> Option<(usize, String)> {
     if path.is_empty() {
         return Some((0, "a path must have at least two sites, got none".into()));
     }

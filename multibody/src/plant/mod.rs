@@ -21,7 +21,7 @@ mod system;
 mod values;
 
 pub use building::config::MultibodyPlantConfig;
-pub(crate) use building::mark::PlantMark;
+pub use building::mark::PlantMark;
 pub use calculations::plant_parameters::PlantParameters;
 pub use contact::results::{
     ContactResults, HydroelasticContactInfo, HydroelasticQuadraturePointData, PointPairContactInfo,

@@ -23,6 +23,7 @@ use tarragon_geometry::GeometryId;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_framework::prelude::*;
+/// use tarragon_formats::*;
 /// use tarragon_multibody::*;
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
@@ -47,7 +48,7 @@ pub enum PositionSource {
 
 /// Rigid bodies connected by joints (Drake's `MultibodyPlant`).
 ///
-/// Bodies and joints are added, by hand or by a [`crate::Parser`], until [`Self::finalize`]
+/// Bodies and joints are added, by hand or by a parser, until [`Self::finalize`]
 /// connects them to a tree, in which every body without a joint towards the world gets a floating
 /// joint. After that the plant computes body poses and can be added to a diagram.
 ///
@@ -75,6 +76,7 @@ pub enum PositionSource {
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_formats::*;
 /// use tarragon_multibody::*;
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let arm = plant.add_rigid_body("arm", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;

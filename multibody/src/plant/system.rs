@@ -348,7 +348,8 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
-/// use tarragon_multibody::{MultibodyPlant, Parser, add_multibody_plant_scene_graph};
+/// use tarragon_formats::Parser;
+/// use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
 /// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
 /// let ball = r#"<robot name="toy"><link name="ball"><collision><geometry>
 ///     <sphere radius="0.1"/></geometry></collision></link></robot>"#;
@@ -404,7 +405,8 @@ pub fn add_multibody_plant_scene_graph(
 ///
 /// ```
 /// use tarragon_geometry::{Role, SceneGraph};
-/// use tarragon_multibody::{MultibodyPlant, Parser, compute_default_scene_aabb};
+/// use tarragon_formats::Parser;
+/// use tarragon_multibody::{MultibodyPlant, compute_default_scene_aabb};
 /// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
 /// let ball = r#"<robot name="toy"><link name="ball"><visual><geometry>
 ///     <sphere radius="0.1"/></geometry></visual></link></robot>"#;

@@ -88,7 +88,7 @@ impl SpatialInertia {
     }
 
     /// Returns the mass properties of a body with another density.
-    pub(crate) fn scaled(&self, factor: f64) -> Self {
+    pub fn scaled(&self, factor: f64) -> Self {
         Self {
             mass: self.mass * factor,
             p_bobcm_b: self.p_bobcm_b,
@@ -112,7 +112,7 @@ impl SpatialInertia {
 
 /// Expresses in B a rotational inertia given in frame Bi by its moments `[xx, yy, zz]` and products
 /// `[xy, xz, yz]`.
-pub(crate) fn rotational_inertia(
+pub fn rotational_inertia(
     moments: [f64; 3],
     products: [f64; 3],
     x_bbi: &Isometry3<f64>,
@@ -127,7 +127,11 @@ pub(crate) fn rotational_inertia(
 }
 
 /// Checks that a body can have this inertia about its centre of mass.
-pub(crate) fn check_rotational(i: &Matrix3<f64>) -> Result<()> {
+///
+/// # Errors
+/// Returns an error if a number is not finite, a principal moment is negative, or one is larger
+/// than the sum of the others.
+pub fn check_rotational(i: &Matrix3<f64>) -> Result<()> {
     let describe = || {
         format!(
             "ixx={:?}, iyy={:?}, izz={:?}, ixy={:?}, ixz={:?}, iyz={:?}",

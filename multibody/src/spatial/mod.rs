@@ -4,7 +4,6 @@
 mod inertia;
 mod vector;
 
-pub use inertia::SpatialInertia;
-pub(crate) use inertia::{check_rotational, rotational_inertia};
+pub use inertia::{SpatialInertia, check_rotational, rotational_inertia};
 pub use vector::SpatialVector;
 pub(crate) use vector::{add_cross, cross, subtract_cross};

@@ -5,6 +5,7 @@ use nalgebra::Vector3;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::f64::consts::PI;
+use tarragon_formats::*;
 use tarragon_framework::math;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory as Path;
 use tarragon_multibody::*;

@@ -10,6 +10,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use proptest::prelude::*;
 use std::f64::consts::FRAC_PI_2;
 use tarragon_documents::PackageMap;
+use tarragon_formats::*;
 use tarragon_framework::prelude::*;
 use tarragon_framework::{AutoDiff, ErrorKind, math};
 use tarragon_geometry::{ProximityProperties, SceneGraph, Sphere};

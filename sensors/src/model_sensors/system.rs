@@ -254,7 +254,8 @@ impl<T: Scalar> LeafSystem<T> for ModelSensors {
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
-/// use tarragon_multibody::{MjcfSemantics, MultibodyPlant, Parser};
+/// use tarragon_formats::{MjcfSemantics, Parser};
+/// use tarragon_multibody::MultibodyPlant;
 /// use tarragon_sensors::add_sensors_from_model;
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);

@@ -3,6 +3,7 @@
 mod mujoco;
 
 use std::f64::consts::FRAC_PI_2;
+use tarragon_formats::*;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::*;
 use tarragon_sensors::*;

@@ -4,6 +4,7 @@
 //! masses. The sensors kept the masses of the file.
 
 use nalgebra::{Matrix3, Vector3};
+use tarragon_formats::*;
 use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::*;

@@ -97,7 +97,8 @@ pub struct JointSlidersParams {
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
-/// use tarragon_multibody::{MultibodyPlant, Parser};
+/// use tarragon_formats::Parser;
+/// use tarragon_multibody::MultibodyPlant;
 /// use tarragon_visualization::{JointSliders, Meshcat, MeshcatParams};
 /// let mut plant = MultibodyPlant::new(0.0)?;
 /// let arm = r#"<robot name="arm"><link name="world"/><link name="upper"/>

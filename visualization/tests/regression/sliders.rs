@@ -7,7 +7,8 @@ use crate::browser::can_run;
 use crate::browser::chromium::Tab;
 use crate::support::{server, wait_for};
 use serde_json::json;
-use tarragon_multibody::{MultibodyPlant, Parser};
+use tarragon_formats::Parser;
+use tarragon_multibody::MultibodyPlant;
 use tarragon_visualization::{JointSliders, Meshcat, MeshcatPoseSliders, MeshcatPoseSlidersParams};
 
 /// Range and step of a slider, and its allowed values in ascending order.

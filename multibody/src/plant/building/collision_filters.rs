@@ -36,12 +36,16 @@ impl MultibodyPlant {
     /// Filters a body against its parent as MuJoCo does, instead of against the body that a joint
     /// connects it to: the bodies welded to one do not collide with the bodies welded to the other,
     /// unless the parent is fixed to the world. `None` turns the filter off.
-    pub(crate) fn set_mjcf_parent(&mut self, body: BodyIndex, parent: Option<BodyIndex>) {
+    pub fn set_mjcf_parent(&mut self, body: BodyIndex, parent: Option<BodyIndex>) {
         self.mjcf_parents.insert(body, parent);
     }
 
     /// Adds the filter groups of model files, with member groups resolved to bodies.
-    pub(crate) fn add_filter_groups(&mut self, groups: &[CollisionFilterGroupSpec]) -> Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if two groups have the same name, or a group refers to one that is not in
+    /// the list.
+    pub fn add_filter_groups(&mut self, groups: &[CollisionFilterGroupSpec]) -> Result<()> {
         let mut places = BTreeMap::new();
         for (i, group) in groups.iter().enumerate() {
             if places.insert(group.name.as_str(), i).is_some() {
@@ -215,7 +219,7 @@ impl MultibodyPlant {
 
     /// Returns the pairs of bodies with collision geometry that are filtered because they are
     /// connected by joints.
-    pub(crate) fn adjacent_pairs(&self) -> BTreeSet<(BodyIndex, BodyIndex)> {
+    pub fn adjacent_pairs(&self) -> BTreeSet<(BodyIndex, BodyIndex)> {
         let welded = WeldedGroups::new(self);
         self.pairs_between(self.neighbours(&welded))
     }
@@ -223,7 +227,7 @@ impl MultibodyPlant {
     /// Returns the pairs of bodies with collision geometry that MuJoCo would filter because they
     /// are connected by joints. Bodies for which `is_merged` returns true are no bodies of their
     /// own in MuJoCo.
-    pub(crate) fn adjacent_pairs_in_mujoco(
+    pub fn adjacent_pairs_in_mujoco(
         &self,
         is_merged: impl Fn(BodyIndex) -> bool,
     ) -> BTreeSet<(BodyIndex, BodyIndex)> {

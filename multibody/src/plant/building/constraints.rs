@@ -173,7 +173,7 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns the errors of the function that adds constraints of its kind.
-    pub(crate) fn push_constraint(&mut self, constraint: Constraint) -> Result<()> {
+    pub fn add_constraint(&mut self, constraint: Constraint) -> Result<()> {
         match constraint {
             Constraint::Coupler(coupler) => self.add_coupler_constraint(coupler),
             Constraint::Ball(ball) => self.add_ball_constraint(ball),
@@ -185,7 +185,11 @@ impl MultibodyPlant {
         }
     }
 
-    pub(crate) fn check_single(&self, what: &str, joints: &[JointIndex]) -> Result<()> {
+    /// Checks that joints have one position each; `what` begins the message.
+    ///
+    /// # Errors
+    /// Returns an error if a joint is unknown or has another number of positions.
+    pub fn check_single(&self, what: &str, joints: &[JointIndex]) -> Result<()> {
         for joint in joints {
             let joint = self.joint(*joint)?;
             if joint.num_positions() != 1 {

@@ -52,17 +52,17 @@ impl MultibodyPlant {
     }
 
     /// Returns the pairs of [`Self::add_contact_pair`].
-    pub(crate) fn contact_pairs(&self) -> &[([GeometryId; 2], ContactPairProperties)] {
+    pub fn contact_pairs(&self) -> &[([GeometryId; 2], ContactPairProperties)] {
         &self.contact_pairs
     }
 
-    /// Returns the masks of all geometries that have some.
-    pub(crate) fn collision_masks(&self) -> BTreeMap<GeometryId, [u32; 2]> {
+    /// Returns the masks `[contype, conaffinity]` of all geometries that have some.
+    pub fn collision_masks(&self) -> BTreeMap<GeometryId, [u32; 2]> {
         self.collision_masks.iter().copied().collect()
     }
 
     /// Returns true if masks exclude a pair of geometries.
-    pub(crate) fn masks_exclude_any(&self) -> bool {
+    pub fn masks_exclude_any(&self) -> bool {
         let groups = self.mask_groups();
         if groups.contains_key(&NOTHING) && self.all_collision_geometries().len() > 1 {
             return true;

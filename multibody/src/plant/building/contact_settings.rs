@@ -129,7 +129,7 @@ impl MultibodyPlant {
     }
 
     /// Sets the time step (s), 0 for continuous time, for example to that of the model that was
-    /// added ([`ModelOptions::time_step`](crate::ModelOptions::time_step)).
+    /// added (`ModelOptions::time_step` of `tarragon-formats`).
     ///
     /// # Errors
     /// Returns an error if the time step is negative or not finite, or after `finalize`.

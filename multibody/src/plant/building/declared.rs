@@ -11,14 +11,14 @@ use tarragon_geometry::SceneGraph;
 
 impl MultibodyPlant {
     /// Returns the frames that `finalize` did not add, with those of the bodies.
-    pub(crate) fn declared_frames(&self) -> impl Iterator<Item = (FrameIndex, &FixedOffsetFrame)> {
+    pub fn declared_frames(&self) -> impl Iterator<Item = (FrameIndex, &FixedOffsetFrame)> {
         let count = self.num_declared_frames.unwrap_or(usize::MAX);
         self.frames().take(count)
     }
 
     /// Returns the default pose `X_WB` of a body that no joint of the model connects towards the
     /// world; the identity if none was set.
-    pub(crate) fn default_free_body_pose(&self, body: BodyIndex) -> Isometry3<f64> {
+    pub fn default_free_body_pose(&self, body: BodyIndex) -> Isometry3<f64> {
         let joint = self.inboard_joint(body);
         let joint = joint.map(|j| &self.joints[j.index()]);
         if let Some(joint) = joint.filter(|j| j.is_ephemeral())
@@ -32,7 +32,7 @@ impl MultibodyPlant {
     }
 
     /// Returns the bodies that no joint of the model connects towards the world.
-    pub(crate) fn free_bodies(&self) -> Vec<BodyIndex> {
+    pub fn free_bodies(&self) -> Vec<BodyIndex> {
         if self.is_finalized() {
             let free = self.joints.iter().filter(|j| j.is_ephemeral());
             return free.map(|j| j.child).collect();
@@ -42,23 +42,26 @@ impl MultibodyPlant {
     }
 
     /// Returns the collision filter groups of model files.
-    pub(crate) fn filter_groups(&self) -> &[CollisionFilterGroup] {
+    pub fn filter_groups(&self) -> &[CollisionFilterGroup] {
         &self.filter_groups
     }
     /// Returns the pairs of [`Self::exclude_collisions_between`].
-    pub(crate) fn excluded_pairs(&self) -> &[(BodyIndex, BodyIndex)] {
+    pub fn excluded_pairs(&self) -> &[(BodyIndex, BodyIndex)] {
         &self.excluded
     }
     /// Returns true if the bodies of joints are not tested against each other.
-    pub(crate) fn filters_adjacent_bodies(&self) -> bool {
+    pub fn filters_adjacent_bodies(&self) -> bool {
         self.adjacent_bodies_collision_filters
     }
     /// Returns the model instances on which gravity does not act.
-    pub(crate) fn weightless_instances(&self) -> impl Iterator<Item = ModelInstanceIndex> {
+    pub fn weightless_instances(&self) -> impl Iterator<Item = ModelInstanceIndex> {
         self.weightless.iter().copied()
     }
     /// Checks that the plant is registered with this scene.
-    pub(crate) fn check_scene(&self, scene_graph: &SceneGraph) -> crate::error::Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if it is not.
+    pub fn check_scene(&self, scene_graph: &SceneGraph) -> crate::error::Result<()> {
         self.registered()?.check_scene(scene_graph)
     }
 }

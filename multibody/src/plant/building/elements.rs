@@ -34,7 +34,7 @@ impl MultibodyPlant {
     }
 
     /// Returns `base`, or the first free name of `base_1`, `base_2`, ... if `base` is taken.
-    pub(crate) fn free_instance_name(&mut self, base: String) -> String {
+    pub fn free_instance_name(&mut self, base: String) -> String {
         self.taken.instances.free_name(base)
     }
 
@@ -62,7 +62,7 @@ impl MultibodyPlant {
     }
 
     /// Makes room for bodies and joints that are about to be added.
-    pub(crate) fn reserve(&mut self, bodies: usize, joints: usize) {
+    pub fn reserve(&mut self, bodies: usize, joints: usize) {
         self.bodies.reserve(bodies);
         self.default_free_poses.reserve(bodies);
         self.num_joints_as_child.reserve(bodies);
@@ -70,8 +70,11 @@ impl MultibodyPlant {
         self.joints.reserve(joints);
     }
 
-    /// Multiplies the masses and inertias of bodies by a positive factor.
-    pub(crate) fn scale_masses(&mut self, bodies: std::ops::Range<usize>, factor: f64) {
+    /// Multiplies the masses and inertias of bodies, by their indices, by a positive factor.
+    ///
+    /// # Panics
+    /// Panics if there are fewer bodies.
+    pub fn scale_masses(&mut self, bodies: std::ops::Range<usize>, factor: f64) {
         for body in &mut self.bodies[bodies] {
             body.inertia = body.inertia.scaled(factor);
         }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_numbers};
-use crate::model::{ForceElement, JointIndex, JointKind, TendonPart, wrong_part};
+use crate::model::{ForceElement, JointIndex, JointKind, TendonPart, wrong_tendon_part};
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::Vector3;
 
@@ -63,7 +63,7 @@ impl MultibodyPlant {
 
     /// Checks the path of a spatial tendon.
     pub(in crate::plant) fn check_path(&self, what: &str, path: &[TendonPart]) -> Result<()> {
-        if let Some((part, why)) = wrong_part(path) {
+        if let Some((part, why)) = wrong_tendon_part(path) {
             return Err(Error::invalid(format!(
                 "{what}, part {part} of the path: {why}"
             )));

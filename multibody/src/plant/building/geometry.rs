@@ -188,7 +188,10 @@ impl MultibodyPlant {
     }
 
     /// Returns the scene's frame of a body, registering it if there is none yet.
-    pub(crate) fn ensure_frame(
+    ///
+    /// # Errors
+    /// Returns an error if the plant is not registered with this scene, or the body is unknown.
+    pub fn ensure_frame(
         &mut self,
         scene_graph: &mut SceneGraph,
         body: BodyIndex,
@@ -209,7 +212,10 @@ impl MultibodyPlant {
     }
 
     /// Registers frames for all bodies that have none.
-    pub(crate) fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if the plant is not registered with this scene.
+    pub fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
         let registration = self.registered()?;
         registration.check_scene(scene_graph)?;
         let start = registration.num_complete;

@@ -55,7 +55,7 @@ impl MultibodyPlant {
         &self.keyframes
     }
     /// Records that a part of a keyframe is missing, so that asking for it returns an error.
-    pub(crate) fn add_keyframe_loss(&mut self, loss: KeyframeLoss) {
+    pub fn add_keyframe_loss(&mut self, loss: KeyframeLoss) {
         self.keyframe_losses.push(loss);
     }
 

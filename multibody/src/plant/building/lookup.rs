@@ -7,7 +7,26 @@ use crate::model::{
 };
 use crate::plant::element_names::NameIndex;
 use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
+use std::ops::Index;
 use tarragon_documents::names;
+
+/// Elements by their indices, as in lists: an index of another plant, which may be out of range,
+/// panics. [`MultibodyPlant::body`] and its siblings return errors instead.
+macro_rules! indexed {
+    ($($index:ty => $element:ty, $list:ident;)*) => {$(
+        impl Index<$index> for MultibodyPlant {
+            type Output = $element;
+            fn index(&self, index: $index) -> &$element {
+                &self.$list[index.index()]
+            }
+        }
+    )*};
+}
+indexed! {
+    BodyIndex => RigidBody, bodies;
+    FrameIndex => FixedOffsetFrame, frames;
+    JointIndex => Joint, joints;
+}
 
 impl MultibodyPlant {
     /// Returns the time step (s), 0 for continuous time.
@@ -66,24 +85,13 @@ impl MultibodyPlant {
         let body = self.bodies.get(index.index());
         body.ok_or_else(|| out_of_range("body", index.index()))
     }
-    /// Returns the body with an index of this plant; panics if it is out of range.
-    pub(crate) fn body_at(&self, index: BodyIndex) -> &RigidBody {
-        &self.bodies[index.index()]
-    }
-    /// Returns the frame with an index of this plant; panics if it is out of range.
-    pub(crate) fn frame_at(&self, index: FrameIndex) -> &FixedOffsetFrame {
-        &self.frames[index.index()]
-    }
-    /// Returns the joint with an index of this plant; panics if it is out of range.
-    pub(crate) fn joint_at(&self, index: JointIndex) -> &Joint {
-        &self.joints[index.index()]
-    }
     /// Returns true if the body is the child of a joint.
-    pub(crate) fn is_child(&self, body: BodyIndex) -> bool {
-        self.num_joints_as_child[body.index()] > 0
+    pub fn is_child(&self, body: BodyIndex) -> bool {
+        let count = self.num_joints_as_child.get(body.index());
+        count.is_some_and(|count| *count > 0)
     }
     /// Returns true if a joint connects the two bodies.
-    pub(crate) fn are_joined(&self, a: BodyIndex, b: BodyIndex) -> bool {
+    pub fn are_joined(&self, a: BodyIndex, b: BodyIndex) -> bool {
         self.taken.joined.contains(&(a.min(b), a.max(b)))
     }
     /// Returns the joint with an index.

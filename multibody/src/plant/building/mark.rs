@@ -5,8 +5,19 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::Vector3;
 use tarragon_geometry::FrameId;
 
-/// Lengths of the lists of a plant at one time, and its gravity.
-pub(crate) struct PlantMark {
+/// A state of a plant that is not finalized yet, to which it can go back: the lengths of its lists,
+/// and its gravity. A reader of models takes back what it has added before it failed.
+///
+/// ```
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mark = PlantMark::new(&plant);
+/// plant.add_rigid_body("a", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// mark.take_back(&mut plant, |_| true);
+/// assert_eq!(plant.num_bodies(), 1); // the world
+/// # Ok::<(), Error>(())
+/// ```
+pub struct PlantMark {
     model_instances: usize,
     bodies: usize,
     frames: usize,
@@ -35,7 +46,8 @@ pub(crate) struct PlantMark {
 }
 
 impl PlantMark {
-    pub(crate) fn new(plant: &MultibodyPlant) -> Self {
+    /// Remembers the present state of a plant.
+    pub fn new(plant: &MultibodyPlant) -> Self {
         let registration = plant.registration.as_ref();
         Self {
             model_instances: plant.model_instances.len(),
@@ -66,9 +78,9 @@ impl PlantMark {
         }
     }
 
-    /// Removes everything that was added since the mark. `has_frame` says whether a frame is
-    /// (still) in the scene.
-    pub(crate) fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
+    /// Removes everything that was added to the plant since the mark; what was changed stays.
+    /// `has_frame` says whether a frame is (still) in the scene.
+    pub fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
         let taken = &mut plant.taken;
         for body in plant.bodies.drain(self.bodies..) {
             taken.bodies.remove(body.model_instance, &body.name);

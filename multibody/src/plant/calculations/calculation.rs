@@ -59,6 +59,11 @@ impl<'a, T: Scalar> Calculation<'a, T> {
         )
     }
 
+    pub(super) fn mass_matrix_diagonal(&self) -> Vec<T> {
+        let (tree, inertias) = (&self.topology.tree, &self.parameters.inertias);
+        dynamics::mass_matrix_diagonal(tree, 0..tree.nodes.len(), inertias, self.positions)
+    }
+
     fn weights(&self) -> MultibodyForces<T> {
         let mut weights = self.plant.zero_forces();
         let gravity = |body| self.plant.gravity_on(body);

@@ -26,6 +26,22 @@ impl MultibodyPlant {
         Ok(here.mass_matrix())
     }
 
+    /// Computes the diagonal of the mass matrix M(q), without its other elements: the inertia along
+    /// each velocity while all others are 0.
+    ///
+    /// Uses the masses of the model.
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
+    pub fn calc_mass_matrix_diagonal<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+    ) -> Result<Vec<T>> {
+        let model = ModelParameters::empty();
+        let here = self.calculation("calc_mass_matrix_diagonal", positions, &model)?;
+        Ok(here.mass_matrix_diagonal())
+    }
+
     /// Computes the generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of `M(q)
     /// vdot + C(q, v) v = tau_g(q) + tau`.
     ///

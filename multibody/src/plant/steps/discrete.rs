@@ -375,7 +375,7 @@ impl MultibodyPlant {
             let asleep = |tree: &usize| sleepers.is_asleep(*tree);
             if is_active && !self.constraint_trees(constraint).iter().any(asleep) {
                 let motion = (positions, start.velocities);
-                self.add_constraint(sites, motion, (i, constraint))?;
+                self.add_step_constraint(sites, motion, (i, constraint))?;
             }
         }
         Ok(())

@@ -186,7 +186,7 @@ impl MultibodyPlant {
     }
 
     /// Adds a constraint of the model by its index.
-    pub(super) fn add_constraint<T: Scalar>(
+    pub(super) fn add_step_constraint<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
         (positions, velocities): (&PositionKinematics<T>, &VelocityKinematics<T>),

@@ -30,13 +30,14 @@ pub fn add_camera_renderers<'a>(
 
 /// Same as [`add_camera_renderers`], in an environment: new engines whose parameters have no
 /// environment map and the default background get `environment`, for example the skybox of a model
-/// ([`Parser::skybox`](tarragon_multibody::Parser::skybox)). A glTF client has none, which causes a
+/// ([`Parser::skybox`](tarragon_formats::Parser::skybox)). A glTF client has none, which causes a
 /// warning.
 ///
 /// ```
 /// use tarragon_geometry::SceneGraph;
 /// use tarragon_geometry::render::EnvironmentMap;
-/// use tarragon_multibody::{MultibodyPlant, Parser};
+/// use tarragon_formats::Parser;
+/// use tarragon_multibody::MultibodyPlant;
 /// use tarragon_sensors::{CameraConfig, add_camera_renderers_with_environment};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let mut scene = SceneGraph::new();

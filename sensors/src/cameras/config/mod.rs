@@ -18,7 +18,7 @@ pub use engine_params::{
 pub use engines::{add_camera_renderers, add_camera_renderers_with_environment};
 pub use focal::Focal;
 pub use renderer::{RendererClass, make_render_engine_gl, make_render_engine_vtk};
-pub use tarragon_multibody::schema::{Rotation, Transform};
+pub use tarragon_formats::schema::{Rotation, Transform};
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

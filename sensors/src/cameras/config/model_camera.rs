@@ -9,7 +9,8 @@ impl CameraConfig {
     /// `<camera>` of MJCF). Its pose and its name are those of the file.
     ///
     /// ```
-    /// use tarragon_multibody::{MultibodyPlant, Parser};
+    /// use tarragon_formats::Parser;
+    /// use tarragon_multibody::MultibodyPlant;
     /// use tarragon_sensors::CameraConfig;
     /// let mut plant = MultibodyPlant::new(0.001)?;
     /// let mjcf = "<mujoco model='m'><worldbody><body name='head'><geom size='1'/>

@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::{FlowSeq, ser_options};
 use tarragon_documents::yaml::read_yaml;
+use tarragon_formats::schema::vector::{self, YamlVector3};
 use tarragon_framework::FileLocation;
 use tarragon_geometry::Rgba;
-use tarragon_multibody::schema::vector::{self, YamlVector3};
 
 /// Reads one document. `file` is its name in messages; `hint` may append a remedy to the error.
 pub(super) fn read<V: DeserializeOwned>(
