@@ -26,9 +26,10 @@ const COMPLIANT: bool = true;
 
 fn properties(is_compliant: bool, hint: f64) -> ProximityProperties {
     let properties = ProximityProperties::new();
-    let properties = match is_compliant {
-        true => properties.with_compliant_hydroelastic(1e6).unwrap(),
-        false => properties.with_rigid_hydroelastic(),
+    let properties = if is_compliant {
+        properties.with_compliant_hydroelastic(1e6).unwrap()
+    } else {
+        properties.with_rigid_hydroelastic()
     };
     properties.with_resolution_hint(hint).unwrap()
 }

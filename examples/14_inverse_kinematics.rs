@@ -149,9 +149,10 @@ fn main() -> AnyResult<()> {
     println!("goal             | iterations | residual | AD - plant | q (rad)");
     for (name, goal) in &goals {
         let found = arm.solve(goal, &start)?;
-        let difference = match found.residual < 1e-10 {
-            true => format!("{:10.1e}", arm.compare_jacobians(&found.q, goal)?),
-            false => "         -".to_owned(),
+        let difference = if found.residual < 1e-10 {
+            format!("{:10.1e}", arm.compare_jacobians(&found.q, goal)?)
+        } else {
+            "         -".to_owned()
         };
         let q: Vec<String> = found.q.iter().map(|q| format!("{q:6.3}")).collect();
         println!(

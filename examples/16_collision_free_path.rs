@@ -78,9 +78,10 @@ fn reach(
         let joint = plant.joint(index)?;
         let (on_child, on_parent) = (joint.pose_on_child(), joint.pose_on_parent());
         // The joint's parent is usually the inner body, but need not be.
-        let (here, there, inner) = match joint.child_body() == at {
-            true => (on_child, on_parent, joint.parent_body()),
-            false => (on_parent, on_child, joint.child_body()),
+        let (here, there, inner) = if joint.child_body() == at {
+            (on_child, on_parent, joint.parent_body())
+        } else {
+            (on_parent, on_child, joint.child_body())
         };
         // Adds the ways to the joint's frame on this body, across the joint, and to the next body's
         // origin.

@@ -112,12 +112,13 @@ fn refine(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
     let ([tetrahedra, vertices], [tetrahedra_before, vertices_before]) =
         (counts(&refined), counts(&given));
     let file = output.display();
-    let report = match tetrahedra == tetrahedra_before {
-        true => format!("nothing to refine; tetrahedra: {tetrahedra}, vertices: {vertices}"),
-        false => format!(
+    let report = if tetrahedra == tetrahedra_before {
+        format!("nothing to refine; tetrahedra: {tetrahedra}, vertices: {vertices}")
+    } else {
+        format!(
             "tetrahedra: {tetrahedra} (before: {tetrahedra_before}), vertices: {vertices} (before: \
-             {vertices_before})"
-        ),
+         {vertices_before})"
+        )
     };
     writeln!(std::io::stdout().lock(), "{file}: {report}")?;
     Ok(ExitCode::SUCCESS)

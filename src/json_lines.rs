@@ -203,10 +203,9 @@ fn positive_count(text: &str) -> Result<NonZeroUsize, String> {
 pub(crate) fn json_error(e: &serde_json::Error) -> String {
     let (message, column) = (e.to_string(), e.column());
     let message = message.rsplit_once(" at line ").map_or(&*message, |m| m.0);
-    match e.is_data() {
-        true => {
-            format!("column {column}: the JSON does not have the required structure: {message}")
-        }
-        false => format!("column {column}: invalid JSON: {message}"),
+    if e.is_data() {
+        format!("column {column}: the JSON does not have the required structure: {message}")
+    } else {
+        format!("column {column}: invalid JSON: {message}")
     }
 }

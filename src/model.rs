@@ -137,9 +137,10 @@ impl Options {
             parser.set_xacro_argument(name, value);
         }
         // The commands summarize similar warnings when they print them.
-        parser.on_warning(match self.source.strict {
-            true => OnWarning::Fail,
-            false => OnWarning::Collect,
+        parser.on_warning(if self.source.strict {
+            OnWarning::Fail
+        } else {
+            OnWarning::Collect
         });
         parser.set_mjcf_semantics(self.mjcf_semantics.semantics());
         Ok(())
@@ -185,13 +186,12 @@ impl Options {
         scene_graph: &mut SceneGraph,
         extras: Extras<'_>,
     ) -> Result<(), Box<dyn Error>> {
-        let mut parser = match extras.without_geometry {
-            true => {
-                // A plant in a diagram with a scene poses its frames, even if they are empty.
-                plant.register_as_source_for_scene_graph(scene_graph)?;
-                Parser::new(plant)
-            }
-            false => Parser::with_scene_graph(plant, scene_graph),
+        let mut parser = if extras.without_geometry {
+            // A plant in a diagram with a scene poses its frames, even if they are empty.
+            plant.register_as_source_for_scene_graph(scene_graph)?;
+            Parser::new(plant)
+        } else {
+            Parser::with_scene_graph(plant, scene_graph)
         };
         self.configure(&mut parser)?;
         parser.set_mesh_geometry(!extras.without_meshes);
@@ -296,9 +296,10 @@ impl SourceOptions {
             eprintln!("{message}");
         }
         let shown = report.diagnostics.iter().map(|warning| Diagnostic {
-            severity: match self.strict {
-                true => Severity::Error,
-                false => warning.severity,
+            severity: if self.strict {
+                Severity::Error
+            } else {
+                warning.severity
             },
             ..warning.clone()
         });
@@ -321,9 +322,10 @@ impl SourceOptions {
     /// Prints each distinct warning once; with `--strict`, any warning is an error.
     pub(crate) fn report(&self, warnings: &[String]) -> Result<(), Box<dyn Error>> {
         let warnings: BTreeSet<&String> = warnings.iter().collect();
-        let severity = match self.strict {
-            true => Severity::Error,
-            false => Severity::Warning,
+        let severity = if self.strict {
+            Severity::Error
+        } else {
+            Severity::Warning
         };
         let shown = warnings.iter().map(|w| Message::new(severity, *w));
         print_messages(&shown.collect::<Vec<_>>());
@@ -332,9 +334,10 @@ impl SourceOptions {
 
     /// Returns an error if there are warnings, with `--strict`.
     fn check_warnings(&self, number: usize) -> Result<(), Box<dyn Error>> {
-        match self.strict && number > 0 {
-            true => Err(format!("{}, with --strict", counted(number, "warning")).into()),
-            false => Ok(()),
+        if self.strict && number > 0 {
+            Err(format!("{}, with --strict", counted(number, "warning")).into())
+        } else {
+            Ok(())
         }
     }
 }

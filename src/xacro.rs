@@ -23,12 +23,13 @@ pub(crate) struct XacroArgs {
 
 pub(crate) fn run(args: &XacroArgs) -> Result<ExitCode, Box<dyn Error>> {
     let (text, files) = args.options.expand(&args.file, &args.arguments)?;
-    let text = match args.deps {
-        true => files
+    let text = if args.deps {
+        files
             .iter()
             .map(|file| format!("{}\n", file.display()))
-            .collect(),
-        false => text,
+            .collect()
+    } else {
+        text
     };
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         // The reader has seen enough.

@@ -130,9 +130,10 @@ fn outcome(file: &Path, packages: &[(String, PathBuf)], seconds: f64) -> Outcome
         };
         let (plant, scene, warnings) = load(file, packages).map_err(refused("load"))?;
         let state = simulate(plant, scene, seconds).map_err(refused("simulate"))?;
-        match state.iter().all(|x| x.is_finite()) {
-            true => Ok(Outcome::Simulated { warnings }),
-            false => Err(Outcome::NotFinite),
+        if state.iter().all(|x| x.is_finite()) {
+            Ok(Outcome::Simulated { warnings })
+        } else {
+            Err(Outcome::NotFinite)
         }
     };
     match catch_unwind(AssertUnwindSafe(run)) {

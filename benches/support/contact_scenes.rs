@@ -143,9 +143,10 @@ fn heap(
         .enumerate()
     {
         let long = 2.0 * w + 0.4;
-        let size = match *x == 0.0 {
-            true => Vector3::new(long, 0.1, 1.0),
-            false => Vector3::new(0.1, long, 1.0),
+        let size = if *x == 0.0 {
+            Vector3::new(long, 0.1, 1.0)
+        } else {
+            Vector3::new(0.1, long, 1.0)
         };
         let x_wg = Isometry3::translation(x * (w + 0.05), y * (w + 0.05), 0.5);
         let (shape, name) = (

@@ -36,12 +36,13 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     if let Some(why) = git_lfs_pointer(&bytes) {
         return Err(io::Error::other(why));
     }
-    match bytes.len() as u64 > limit {
-        true => Err(io::Error::other(format!(
+    if bytes.len() as u64 > limit {
+        Err(io::Error::other(format!(
             "it has more than {limit} bytes, the limit for model files; keep meshes and images in \
-             files of their own, to which the model refers by name"
-        ))),
-        false => Ok(bytes),
+         files of their own, to which the model refers by name"
+        )))
+    } else {
+        Ok(bytes)
     }
 }
 

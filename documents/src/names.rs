@@ -180,9 +180,10 @@ fn mistakes(a: &str, b: &str) -> Option<usize> {
 fn distance(a: &str, b: &str) -> usize {
     let short = |s: &str| s.to_lowercase().chars().take(COMPARED).collect::<String>();
     let (a, b) = (short(a), short(b));
-    match !a.is_empty() && b.contains(&a) {
-        true => 0,
-        false => edit_distance(&a, &b),
+    if !a.is_empty() && b.contains(&a) {
+        0
+    } else {
+        edit_distance(&a, &b)
     }
 }
 

@@ -85,9 +85,10 @@ impl Acceleration {
             let known: f64 = (i + 1..n).map(|k| l[k][i] * factors[k]).sum();
             factors[i] = (factors[i] - known) / l[i][i];
         }
-        match factors.iter().all(|f| f.abs() <= LARGEST_FACTOR) {
-            true => factors,
-            false => [0.0; DEPTH],
+        if factors.iter().all(|f| f.abs() <= LARGEST_FACTOR) {
+            factors
+        } else {
+            [0.0; DEPTH]
         }
     }
 }

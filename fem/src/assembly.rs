@@ -220,12 +220,13 @@ impl Assembly {
             (wanted.forces, &mut self.element_forces),
             (wanted.damping, &mut self.element_damping),
         ];
-        let [forces, damping] = fields.map(|(is_wanted, storage)| match is_wanted {
-            true => {
+        let [forces, damping] = fields.map(|(is_wanted, storage)| {
+            if is_wanted {
                 storage.resize(n, [Vector::default(); 4]);
                 &mut storage[..]
+            } else {
+                &mut []
             }
-            false => &mut [],
         });
         let matrices = match (wanted.matrix, parallel) {
             (false, _) => MatrixStore::None,
@@ -252,9 +253,10 @@ impl Assembly {
             damping,
             energies: &mut self.element_energies,
         };
-        match parallel {
-            true => task.run_in_parts(),
-            false => dispatch_lanes(task),
+        if parallel {
+            task.run_in_parts()
+        } else {
+            dispatch_lanes(task)
         }
         self.add_up(pattern, wanted, parallel);
     }

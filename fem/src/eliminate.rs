@@ -19,9 +19,10 @@ pub(super) fn eliminate_pivots(
 ) -> bool {
     let n = front.pivot_rows;
     let many = n * n * n / 6 > PRODUCTS_PER_TASK;
-    let factored = match parallel && many {
-        true => factor_in_tasks(0..n, pivots),
-        false => dispatch(PivotFactorization { rows: 0..n, pivots }),
+    let factored = if parallel && many {
+        factor_in_tasks(0..n, pivots)
+    } else {
+        dispatch(PivotFactorization { rows: 0..n, pivots })
     };
     if !factored {
         return false;
@@ -32,15 +33,16 @@ pub(super) fn eliminate_pivots(
     let pivots = &*pivots;
     let many = front.border_rows * n * n / 2 > PRODUCTS_PER_TASK;
     let rows_len = BATCH * n * TILE_LEN;
-    match parallel && many {
-        true => border
+    if parallel && many {
+        border
             .par_chunks_mut(rows_len)
-            .for_each(|rows| dispatch(BorderRows { n, pivots, rows })),
-        false => dispatch(BorderRows {
+            .for_each(|rows| dispatch(BorderRows { n, pivots, rows }))
+    } else {
+        dispatch(BorderRows {
             n,
             pivots,
             rows: border,
-        }),
+        })
     }
     let many = triangle(front.border_rows) * n > PRODUCTS_PER_TASK;
     let task = UpdateRows {
@@ -49,9 +51,10 @@ pub(super) fn eliminate_pivots(
         rows: 0..front.border_rows,
         update,
     };
-    match parallel && many {
-        true => task.in_tasks(),
-        false => dispatch(task),
+    if parallel && many {
+        task.in_tasks()
+    } else {
+        dispatch(task)
     }
     true
 }

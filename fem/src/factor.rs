@@ -60,9 +60,10 @@ impl SparseCholesky {
                 blocks,
                 parallel,
             };
-            let schur = match fronts.participants().is_empty() {
-                true => None,
-                false => Some(&mut self.schur[..]),
+            let schur = if fronts.participants().is_empty() {
+                None
+            } else {
+                Some(&mut self.schur[..])
             };
             all = all && task.eliminate(*root as usize, values, &mut self.work, schur);
         }
@@ -214,9 +215,10 @@ impl Elimination<'_> {
             let to = target.at(entry.row as usize, entry.column as usize);
             for j in 0..3 {
                 for i in 0..3 {
-                    to[j * TILE + i] += match entry.is_transposed {
-                        true => block[3 * j + i],
-                        false => block[3 * i + j],
+                    to[j * TILE + i] += if entry.is_transposed {
+                        block[3 * j + i]
+                    } else {
+                        block[3 * i + j]
                     };
                 }
             }

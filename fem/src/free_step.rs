@@ -176,9 +176,10 @@ impl FreeStep {
         }
         self.positions = positions;
         self.damping = damping;
-        match self.cholesky.factor(&blocks, is_parallel(model)) {
-            true => Ok(()),
-            false => Err(FemStepFailure::Singular),
+        if self.cholesky.factor(&blocks, is_parallel(model)) {
+            Ok(())
+        } else {
+            Err(FemStepFailure::Singular)
         }
     }
 
@@ -287,9 +288,10 @@ impl FreeStep {
         clear_fixed(&self.fem_start(), b);
         if self.damping.is_empty() {
             self.cholesky.solve(b);
-            return match b.iter().all(|x| x.is_finite()) {
-                true => Ok(()),
-                false => Err(FemStepFailure::NotFinite),
+            return if b.iter().all(|x| x.is_finite()) {
+                Ok(())
+            } else {
+                Err(FemStepFailure::NotFinite)
             };
         }
         let right = std::mem::take(b);
@@ -347,9 +349,12 @@ impl FreeStep {
     ) -> Result<[Vec<AutoDiff>; 2], FemStepFailure> {
         // The velocity of a held vertex counts for nothing.
         let is_held = |i: usize| self.start.fixed.get(i / 3).copied().unwrap_or(false);
-        let own = |(i, v): (usize, &AutoDiff)| match is_held(i) {
-            true => AutoDiff::constant(0.0),
-            false => *v,
+        let own = |(i, v): (usize, &AutoDiff)| {
+            if is_held(i) {
+                AutoDiff::constant(0.0)
+            } else {
+                *v
+            }
         };
         let v0: Vec<AutoDiff> = v0.iter().enumerate().map(own).collect();
         let parameters = self.parameters(parameters);

@@ -286,9 +286,10 @@ impl Fronts {
                 front.subtree_start = front.subtree_start.min(child.subtree_start);
                 child.offset = offset;
                 most = most.max(offset + child.work_len);
-                offset += match front.is_parallel {
-                    true => child.work_len,
-                    false => child.update_len(),
+                offset += if front.is_parallel {
+                    child.work_len
+                } else {
+                    child.update_len()
                 };
             }
             front.work_offset = offset;

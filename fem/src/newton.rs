@@ -185,13 +185,12 @@ impl Newton {
                 out,
             });
         };
-        match p.parallel {
-            true => {
-                let parts = self.start.par_chunks_mut(GROUPS_PER_TASK);
-                let parts = groups.par_chunks(GROUPS_PER_TASK).zip(parts);
-                parts.for_each(|(groups, out)| find(groups, out));
-            }
-            false => find(groups, &mut self.start),
+        if p.parallel {
+            let parts = self.start.par_chunks_mut(GROUPS_PER_TASK);
+            let parts = groups.par_chunks(GROUPS_PER_TASK).zip(parts);
+            parts.for_each(|(groups, out)| find(groups, out));
+        } else {
+            find(groups, &mut self.start)
         }
     }
 
@@ -208,9 +207,10 @@ impl Newton {
             change: &self.trial_change,
             damping_change: self.damping_change.as_deref(),
         };
-        let wanted = match p.constants.beta > 0.0 {
-            true => Wanted::FORCES_AND_DAMPING,
-            false => Wanted::FORCES,
+        let wanted = if p.constants.beta > 0.0 {
+            Wanted::FORCES_AND_DAMPING
+        } else {
+            Wanted::FORCES
         };
         let (groups, pattern) = (&p.model.groups, &p.model.pattern);
         m.assembly.run(groups, pattern, &pass, wanted, p.parallel);
@@ -312,11 +312,10 @@ impl Newton {
             self.try_step(m, s);
             let trial = self.evaluate_trial(m, p);
             // The mean of the impulses of damping, which is exact where its matrix is kept.
-            let by_damping = match p.constants.beta > 0.0 {
-                true => {
-                    0.5 * s * (by_velocity + dot(m.assembly.damping.as_flattened(), &m.direction))
-                }
-                false => 0.0,
+            let by_damping = if p.constants.beta > 0.0 {
+                0.5 * s * (by_velocity + dot(m.assembly.damping.as_flattened(), &m.direction))
+            } else {
+                0.0
             };
             let change = trial.value - objective.value + by_damping;
             if is_hidden || change <= SUFFICIENT_DECREASE * s * slope + rounding {

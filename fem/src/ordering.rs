@@ -86,9 +86,10 @@ impl Dissection {
 impl Dissector<'_> {
     /// Adds the nodes of a part; returns the topmost ones.
     fn dissect(&mut self, mut part: Vec<u32>) -> Vec<u32> {
-        let cut = match part.len() > LEAF_SIZE {
-            true => self.best_cut(&mut part),
-            false => None,
+        let cut = if part.len() > LEAF_SIZE {
+            self.best_cut(&mut part)
+        } else {
+            None
         };
         let Some(cut) = cut else {
             part.sort_unstable();
@@ -108,9 +109,10 @@ impl Dissector<'_> {
         drop(part);
         let mut children = self.dissect(low);
         children.extend(self.dissect(high));
-        match separator.is_empty() {
-            true => children,
-            false => self.push(&separator, children),
+        if separator.is_empty() {
+            children
+        } else {
+            self.push(&separator, children)
         }
     }
 
@@ -160,9 +162,10 @@ impl Dissector<'_> {
             let low = k < cut.middle;
             self.sides[*v as usize] = if low { Side::Low } else { Side::High };
         }
-        let (own, other) = match cut.from_low {
-            true => (Side::Low, Side::High),
-            false => (Side::High, Side::Low),
+        let (own, other) = if cut.from_low {
+            (Side::Low, Side::High)
+        } else {
+            (Side::High, Side::Low)
         };
         for v in part {
             let mut around = self.pattern.neighbors(*v).iter();

@@ -92,9 +92,12 @@ impl BlockPattern {
         let mut edges: Vec<(u32, u32)> = pairs.collect();
         edges.sort_unstable();
         edges.dedup();
-        let block = |(i, j): (u32, u32)| match i == j {
-            true => i,
-            false => (num_vertices + edges.partition_point(|edge| *edge < (i, j))) as u32,
+        let block = |(i, j): (u32, u32)| {
+            if i == j {
+                i
+            } else {
+                (num_vertices + edges.partition_point(|edge| *edge < (i, j))) as u32
+            }
         };
         let mut matrix_items = vec![];
         let mut targets = vec![[[u32::MAX; LANES]; NUM_PAIRS]; groups.len()];

@@ -46,9 +46,12 @@ pub(super) fn rotations<P: Pack>(f: &Matrix<P>) -> Matrix<P> {
         let (mut all, mut gradients) = (Matrix::default(), Matrix::default());
         store_vectors(&r, &mut all);
         store_vectors(f, &mut gradients);
-        let all: [Matrix3<f64>; LANES] = from_fn(|k| match separate[k] && large[k] && small[k] {
-            true => lane(&all, k),
-            false => rotation_by_eigenvector(&lane(&gradients, k)),
+        let all: [Matrix3<f64>; LANES] = from_fn(|k| {
+            if separate[k] && large[k] && small[k] {
+                lane(&all, k)
+            } else {
+                rotation_by_eigenvector(&lane(&gradients, k))
+            }
         });
         r = load_vectors(lambda, &from_matrices(&all));
     }

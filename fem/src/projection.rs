@@ -170,9 +170,10 @@ impl ElasticMaterial {
         let (mut flip, mut twist) = (*s, *s);
         for a in 0..3 {
             for b in 0..3 {
-                stretch[a][b] = match a == b {
-                    true => stretch[a][a] + own,
-                    false => gamma.mul_add(s[3 - a - b], stretch[a][b]),
+                stretch[a][b] = if a == b {
+                    stretch[a][a] + own
+                } else {
+                    gamma.mul_add(s[3 - a - b], stretch[a][b])
                 };
             }
             flip[a] = -(gamma * s[a]) + own;
@@ -256,9 +257,12 @@ impl<P: Pack> PrincipalDerivative<P> {
         if good != [true; LANES] {
             let mut all = Matrix::default();
             store_vectors(&self.stretch, &mut all);
-            let all: [Matrix3<f64>; LANES] = from_fn(|k| match good[k] {
-                true => lane(&all, k),
-                false => without_negative(lane(&all, k)),
+            let all: [Matrix3<f64>; LANES] = from_fn(|k| {
+                if good[k] {
+                    lane(&all, k)
+                } else {
+                    without_negative(lane(&all, k))
+                }
             });
             self.stretch = load_vectors(zero, &from_matrices(&all));
         }
@@ -285,12 +289,11 @@ fn are_positive_definite<P: Pack>(m: &Matrix<P>) -> [bool; LANES] {
 #[cold]
 fn without_negative(m: Matrix3<f64>) -> Matrix3<f64> {
     let (values, vectors) = symmetric_eigen(m);
-    match values.min() < 0.0 {
-        true => {
-            let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
-            vectors * kept * vectors.transpose()
-        }
-        false => m,
+    if values.min() < 0.0 {
+        let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
+        vectors * kept * vectors.transpose()
+    } else {
+        m
     }
 }
 
@@ -354,10 +357,7 @@ mod tests {
                 lambda: poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)),
                 mu: 0.5 / (1.0 + poisson),
             };
-            let model = match is_corotated {
-                true => MaterialModel::Corotated,
-                false => MaterialModel::NeoHookean,
-            };
+            let model = if is_corotated { MaterialModel::Corotated } else { MaterialModel::NeoHookean };
             let material = ElasticMaterial { model, lame };
             let f = f.map(|f| {
                 let f = Matrix3::from_column_slice(&f);

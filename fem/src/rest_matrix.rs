@@ -131,9 +131,12 @@ impl RestMatrix {
 /// Multiplies the vectors of all vertices by their rotations.
 fn turn(x: &mut [f64], rotations: &[[f64; 9]], transposed: bool) {
     for (x, r) in x.as_chunks_mut::<3>().0.iter_mut().zip(rotations) {
-        let row = |i: usize| match transposed {
-            true => [r[i], r[3 + i], r[6 + i]],
-            false => [r[3 * i], r[3 * i + 1], r[3 * i + 2]],
+        let row = |i: usize| {
+            if transposed {
+                [r[i], r[3 + i], r[6 + i]]
+            } else {
+                [r[3 * i], r[3 * i + 1], r[3 * i + 2]]
+            }
         };
         *x = from_fn(|i| {
             let [a, b, c] = row(i);

@@ -195,13 +195,12 @@ impl LaneKernel for Substitution<'_, '_, '_> {
     fn run<P: Pack>(self, zero: P) {
         let Solution { fronts, values } = self.all;
         let fronts_of_pass = fronts.fronts[self.fronts].iter();
-        match self.is_forward {
-            true => {
-                fronts_of_pass.for_each(|front| solve_forward(zero, fronts, front, values, self.x))
-            }
-            false => fronts_of_pass
+        if self.is_forward {
+            fronts_of_pass.for_each(|front| solve_forward(zero, fronts, front, values, self.x))
+        } else {
+            fronts_of_pass
                 .rev()
-                .for_each(|front| solve_backward(zero, fronts, front, values, self.x)),
+                .for_each(|front| solve_backward(zero, fronts, front, values, self.x))
         }
     }
 }

@@ -58,9 +58,10 @@ impl FemStep {
             newton.solve(motion, model, start, constants, parallel)?;
         }
         motion.move_positions(start);
-        match are_finite(&motion.velocities) && are_finite(&motion.positions) {
-            true => Ok(()),
-            false => Err(FemStepFailure::NotFinite),
+        if are_finite(&motion.velocities) && are_finite(&motion.positions) {
+            Ok(())
+        } else {
+            Err(FemStepFailure::NotFinite)
         }
     }
 
@@ -79,9 +80,10 @@ impl FemStep {
             return Err(FemStepFailure::NotFinite);
         }
         if self.model != model.id() {
-            let mut fresh = match self.motion.always_factors {
-                true => Self::factored(),
-                false => Self::default(),
+            let mut fresh = if self.motion.always_factors {
+                Self::factored()
+            } else {
+                Self::default()
             };
             fresh.model = model.id();
             *self = fresh;
@@ -117,9 +119,10 @@ impl FemStep {
     /// Full symmetric matrix S with three rows per participant: impulses J on them change their
     /// velocities by `S^-1 J` (kg). It is the Schur complement `A_pp - A_pr A_rr^-1 A_rp`.
     pub fn schur_complement(&self) -> &[f64] {
-        match self.participants().is_empty() {
-            true => &[],
-            false => self.motion.cholesky.schur(),
+        if self.participants().is_empty() {
+            &[]
+        } else {
+            self.motion.cholesky.schur()
         }
     }
 

@@ -260,12 +260,11 @@ impl<'p> Parser<'p> {
         let is_url = |path: &str| path.contains("://");
         if path.to_str().is_some_and(is_url) && !path.exists() {
             let url = path.display();
-            let cure = match url.to_string().starts_with("http") {
-                true => {
-                    "add its package with `PackageMap::add_remote`, and use a package:// URL in \
-                     `Parser::add_models_from_url`"
-                }
-                false => "use `Parser::add_models_from_url`",
+            let cure = if url.to_string().starts_with("http") {
+                "add its package with `PackageMap::add_remote`, and use a package:// URL in \
+                 `Parser::add_models_from_url`"
+            } else {
+                "use `Parser::add_models_from_url`"
             };
             return Err(Error::invalid(format!(
                 "{url}: the file must be given by its path, got a URL; {cure}"

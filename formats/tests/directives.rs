@@ -264,9 +264,10 @@ fn mistakes_are_reported_and_leave_nothing_behind() {
             .unwrap_err()
             .to_string();
         // Groups are looked up after all of them are read, so the error has no line and column.
-        let place = match message.contains("filter group") {
-            true => "<literal>.dmd.yaml: error: collision filter group 'g'",
-            false => "<literal>.dmd.yaml:3:3: error: add_",
+        let place = if message.contains("filter group") {
+            "<literal>.dmd.yaml: error: collision filter group 'g'"
+        } else {
+            "<literal>.dmd.yaml:3:3: error: add_"
         };
         // A duplicate name is reported at its place in the model file.
         let in_model = message.contains("exists already") && e.contains("arm.urdf:1:1: error: ");

@@ -12,9 +12,10 @@ use std::fmt::Display;
 /// assert_eq!(counted(3, "body"), "3 bodies");
 /// ```
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
-    match count == N::from(1) {
-        true => format!("1 {noun}"),
-        false => format!("{count} {}", plural(noun)),
+    if count == N::from(1) {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {}", plural(noun))
     }
 }
 

@@ -287,9 +287,10 @@ impl Error {
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         let parts = self.parts();
-        parts.place = match parts.place.is_empty() {
-            true => place.to_string(),
-            false => format!("{place}: {}", parts.place),
+        parts.place = if parts.place.is_empty() {
+            place.to_string()
+        } else {
+            format!("{place}: {}", parts.place)
         };
         self
     }

@@ -46,10 +46,7 @@ pub trait WideKernel {
 /// Returns `a b + c`, rounded once if `FUSED`.
 #[inline(always)]
 pub fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    match FUSED {
-        true => a.mul_add(b, c),
-        false => a * b + c,
-    }
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// Returns the scalar product of vectors of the same size, in sums that do not wait for each other.

@@ -37,9 +37,10 @@ pub fn warn(message: impl Into<String>) {
         None => Some(message),
     });
     if let Some(message) = left {
-        match dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>()) {
-            true => eprintln!("warning: {message}"),
-            false => tracing::warn!("{message}"),
+        if dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>()) {
+            eprintln!("warning: {message}")
+        } else {
+            tracing::warn!("{message}")
         }
     }
 }

@@ -117,16 +117,13 @@ impl Model {
             );
         }
         let mut b = DiagramBuilder::new();
-        let plant = match has_scene {
-            true => {
-                add_multibody_plant_scene_graph(&mut b, plant, scene)
-                    .map_err(text)?
-                    .0
-            }
-            false => {
-                plant.finalize().map_err(text)?;
-                b.add("plant", plant)
-            }
+        let plant = if has_scene {
+            add_multibody_plant_scene_graph(&mut b, plant, scene)
+                .map_err(text)?
+                .0
+        } else {
+            plant.finalize().map_err(text)?;
+            b.add("plant", plant)
         };
         Ok(Self {
             diagram: b.build().map_err(text)?,

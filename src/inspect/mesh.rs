@@ -88,13 +88,12 @@ impl InspectedMesh {
     /// Reads a file.
     pub(super) fn read(file: &Path) -> Result<Self, Box<dyn Error>> {
         let read = mesh::read(file)?;
-        let volume = match has_suffix(file, "vtk") {
-            true => {
-                let volume = mesh::read_volume(&MeshSource::from(file))?;
-                mesh::warn_of_faulty_tetrahedra(file, &volume);
-                Some(volume)
-            }
-            false => None,
+        let volume = if has_suffix(file, "vtk") {
+            let volume = mesh::read_volume(&MeshSource::from(file))?;
+            mesh::warn_of_faulty_tetrahedra(file, &volume);
+            Some(volume)
+        } else {
+            None
         };
         let surface = TriangleSurfaceMesh::new(
             read.triangles.iter().copied(),

@@ -162,9 +162,10 @@ fn answer(
         Some(positions) => inspected.samples(positions)?,
         None => vec![],
     };
-    let mesh = match mesh::is_mesh_and_model(&args.model.model) {
-        true => Some(InspectedMesh::read(&args.model.model)?),
-        false => None,
+    let mesh = if mesh::is_mesh_and_model(&args.model.model) {
+        Some(InspectedMesh::read(&args.model.model)?)
+    } else {
+        None
     };
     if args.json {
         let mut report = inspected.report()?;

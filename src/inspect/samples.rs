@@ -110,9 +110,10 @@ impl Inspected {
             let body = plant.bodies().nth(i).map_or(BodyIndex::WORLD, |(b, _)| b);
             poses.insert(self.body_name(body)?, pose(x_wb));
         }
-        let com = match plant.calc_total_mass() > 0.0 {
-            true => numbers(&plant.calc_center_of_mass_position_in_world(kinematics)?),
-            false => Value::Null,
+        let com = if plant.calc_total_mass() > 0.0 {
+            numbers(&plant.calc_center_of_mass_position_in_world(kinematics)?)
+        } else {
+            Value::Null
         };
         let mass_matrix = plant.calc_mass_matrix(kinematics)?;
         let gravity = plant.calc_gravity_generalized_forces(kinematics)?;

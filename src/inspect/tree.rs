@@ -54,9 +54,10 @@ pub(super) fn draw(inspected: &Inspected, warnings: &[String]) -> Result<String,
     for (body, _) in plant.bodies() {
         if let Some(index) = plant.inboard_joint(body) {
             let joint = plant.joint(index)?;
-            let parent = match joint.child_body() == body {
-                true => joint.parent_body(),
-                false => joint.child_body(),
+            let parent = if joint.child_body() == body {
+                joint.parent_body()
+            } else {
+                joint.child_body()
             };
             children[parent.index()].push((index, body));
         }
@@ -152,9 +153,10 @@ fn passive(joint: &Joint) -> String {
 fn motors(inspected: &Inspected, joint: JointIndex) -> String {
     let motors = inspected.plant.actuators().iter().filter_map(|motor| {
         let coupled = motor.coupled_joints();
-        let ratio = match motor.joint() == Some(joint) {
-            true => 1.0,
-            false => coupled.iter().find(|(other, _)| *other == joint)?.1,
+        let ratio = if motor.joint() == Some(joint) {
+            1.0
+        } else {
+            coupled.iter().find(|(other, _)| *other == joint)?.1
         };
         let (name, limit) = (motor.name(), motor.effort_limit() * ratio.abs());
         let others = if coupled.is_empty() {
@@ -162,9 +164,10 @@ fn motors(inspected: &Inspected, joint: JointIndex) -> String {
         } else {
             " with others"
         };
-        let limit = match is_bound(limit) {
-            true => format!("up to {limit}"),
-            false => "without an effort limit".into(),
+        let limit = if is_bound(limit) {
+            format!("up to {limit}")
+        } else {
+            "without an effort limit".into()
         };
         Some(format!("driven by '{name}'{others} {limit}"))
     });

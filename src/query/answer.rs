@@ -318,12 +318,11 @@ impl<T: Scalar> Asked<'_, T> {
         request: SurfaceRequest,
     ) -> (Vec<ContactSurface<T>>, Vec<PenetrationAsPointPair<T>>) {
         let (query, representation) = (self.query, request.representation);
-        let found = match request.fallback {
-            true => query.compute_contact_surfaces_with_fallback(representation),
-            false => {
-                let surfaces = query.compute_contact_surfaces(representation);
-                surfaces.map(|surfaces| (surfaces, vec![]))
-            }
+        let found = if request.fallback {
+            query.compute_contact_surfaces_with_fallback(representation)
+        } else {
+            let surfaces = query.compute_contact_surfaces(representation);
+            surfaces.map(|surfaces| (surfaces, vec![]))
         };
         found.unwrap_or_else(|error| {
             self.errors.push(error.to_string());

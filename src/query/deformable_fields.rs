@@ -30,12 +30,13 @@ impl Fields {
         holds: impl Fn(f64) -> bool,
     ) -> Result<f64, String> {
         let value = self.optional_number(key)?.unwrap_or(default);
-        match holds(value) {
-            true => Ok(value),
-            false => Err(format!(
+        if holds(value) {
+            Ok(value)
+        } else {
+            Err(format!(
                 "{} must be {condition}, got {value:?}",
                 self.path(key)
-            )),
+            ))
         }
     }
 

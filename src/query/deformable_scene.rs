@@ -210,12 +210,11 @@ impl Body {
             match array(wall, &path)?.as_slice() {
                 [p, n] => {
                     let n = Vector3::from(numbers::<3>(n, &format!("{path}[1]"))?);
-                    match n == Vector3::zeros() {
-                        true => Err(format!("{path}[1]: the normal must not be zero")),
-                        false => {
-                            let p = numbers::<3>(p, &format!("{path}[0]"))?;
-                            Ok([Vector3::from(p), n])
-                        }
+                    if n == Vector3::zeros() {
+                        Err(format!("{path}[1]: the normal must not be zero"))
+                    } else {
+                        let p = numbers::<3>(p, &format!("{path}[0]"))?;
+                        Ok([Vector3::from(p), n])
                     }
                 }
                 other => Err(format!(

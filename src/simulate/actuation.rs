@@ -67,9 +67,10 @@ impl Actuation {
         let has_several = driven.len() > 1;
         for (model, instance) in driven {
             let driver = scenario.model_drivers.get(model).map(|d| &d.value);
-            let suffix = match has_several {
-                true => format!("/{model}"),
-                false => String::new(),
+            let suffix = if has_several {
+                format!("/{model}")
+            } else {
+                String::new()
             };
             let has_sliders = driver != Some(&Driver::ZeroForce);
             let suffix = has_sliders.then_some(&*suffix);

@@ -62,9 +62,10 @@ impl CsvFile {
 
 /// Quotes a name that would otherwise be two columns.
 fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.into(),
+    if name.contains([',', '"', '\n']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.into()
     }
 }
 

@@ -34,12 +34,11 @@ pub(super) fn starts_over_floor(
     let inspector = query.inspector();
     let (mut floors, mut falling): (Vec<Aabb>, Vec<Vector3<f64>>) = (vec![], vec![]);
     for id in inspector.geometry_ids_with_role(Role::Proximity) {
-        let motion = match inspector.is_driven(id)? {
-            true => Motion::Free,
-            false => {
-                let body = plant.body_from_frame_id(inspector.frame_id(id)?);
-                motion_of(plant, body.unwrap_or(BodyIndex::WORLD))?
-            }
+        let motion = if inspector.is_driven(id)? {
+            Motion::Free
+        } else {
+            let body = plant.body_from_frame_id(inspector.frame_id(id)?);
+            motion_of(plant, body.unwrap_or(BodyIndex::WORLD))?
         };
         if motion == Motion::Fixed && matches!(inspector.shape(id)?, Shape::HalfSpace(_)) {
             let normal = query.geometry_pose_in_world(id)?.rotation * Vector3::z();

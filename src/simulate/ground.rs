@@ -51,17 +51,18 @@ impl Ground {
         }
         let mut bodies = plant.deformable_bodies().iter();
         is_fixed |= bodies.any(DeformableBody::has_fixed_vertices);
-        Ok(Some(match is_fixed {
-            true => Self {
+        Ok(Some(if is_fixed {
+            Self {
                 z: lowest,
                 lift: None,
                 has_deformable,
-            },
-            false => Self {
+            }
+        } else {
+            Self {
                 z: 0.0,
                 lift: Some(height - lowest),
                 has_deformable,
-            },
+            }
         }))
     }
 

@@ -62,9 +62,10 @@ impl Quantity {
             JointKind::RpyFloating | JointKind::QuaternionFloating => index >= 3,
             _ => false,
         };
-        match is_translation {
-            true => Self::Velocity,
-            false => Self::AngularVelocity,
+        if is_translation {
+            Self::Velocity
+        } else {
+            Self::AngularVelocity
         }
     }
 }

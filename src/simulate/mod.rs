@@ -226,10 +226,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         Ok(_) => "simulated",
         Err(_) => "failed at",
     };
-    let rate = match rate.is_finite() && rate > 0.0 && ending.is_ok() {
-        true => format!(" at {rate:.2} times real time"),
-        // It failed, or was paused all the time.
-        false => String::new(),
+    let rate = if rate.is_finite() && rate > 0.0 && ending.is_ok() {
+        format!(" at {rate:.2} times real time")
+    } else {
+        String::new()
     };
     eprintln!("{what} {time:.3} s{rate}{rows}");
     Ok(match ending? {
@@ -255,9 +255,10 @@ fn load(args: &SimulateArgs) -> Result<(Scenario, World), Box<dyn Error>> {
         )
         .into());
     }
-    let mut scenario = match is_scenario {
-        true => Scenario::load(file, args.scenario_name.as_deref())?,
-        false => Scenario::of_model(),
+    let mut scenario = if is_scenario {
+        Scenario::load(file, args.scenario_name.as_deref())?
+    } else {
+        Scenario::of_model()
     };
     if let Some(TimeStep::Seconds(step)) = args.time_step {
         scenario.plant_config.time_step = step;
@@ -300,16 +301,17 @@ fn start_server(args: &SimulateArgs) -> Result<Option<Meshcat>, Box<dyn Error>> 
     if !args.shows_page() {
         return Ok(None);
     }
-    let params = match args.no_browser {
-        true => MeshcatParams {
+    let params = if args.no_browser {
+        MeshcatParams {
             port: Some(0),
             ..Default::default()
-        },
-        false => MeshcatParams {
+        }
+    } else {
+        MeshcatParams {
             host: args.host.clone(),
             port: args.port,
             ..Default::default()
-        },
+        }
     };
     let meshcat = Meshcat::new(params)?;
     if args.record.is_some() {

@@ -221,13 +221,16 @@ impl Scenario {
                 _ => error,
             })?,
             Some(name) => {
-                let explained = |error: Box<dyn Error>| match is_one_scenario(file, &text) {
-                    true => format!(
-                        "{place}: with --scenario-name, the file must hold scenarios by name, got \
-                         one scenario; leave out --scenario-name"
-                    )
-                    .into(),
-                    false => error,
+                let explained = |error: Box<dyn Error>| {
+                    if is_one_scenario(file, &text) {
+                        format!(
+                    "{place}: with --scenario-name, the file must hold scenarios by name, got \
+                     one scenario; leave out --scenario-name"
+                )
+                .into()
+                    } else {
+                        error
+                    }
                 };
                 let mut scenarios = read_named(file, &text).map_err(explained)?;
                 let names = quoted(&scenarios);

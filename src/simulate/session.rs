@@ -195,11 +195,12 @@ impl<'a> Playback<'a> {
         let asked = stop.clone();
         // With tiny steps, a single advance takes hours.
         self.sim.set_monitor(move |_| {
-            Ok(match asked.is_asked() {
-                true => EventStatus::ReachedTermination {
+            Ok(if asked.is_asked() {
+                EventStatus::ReachedTermination {
                     reason: "the program was asked to end".into(),
-                },
-                false => EventStatus::DidNothing,
+                }
+            } else {
+                EventStatus::DidNothing
             })
         });
         let ending = self.follow(stop);
@@ -306,9 +307,10 @@ impl<'a> Playback<'a> {
     fn advance(&mut self) -> Result<(), Box<dyn Error>> {
         let time = self.time();
         let rate = self.settings.realtime_rate;
-        let period = match rate > 0.0 && rate < 1.0 {
-            true => PERIOD * rate,
-            false => PERIOD,
+        let period = if rate > 0.0 && rate < 1.0 {
+            PERIOD * rate
+        } else {
+            PERIOD
         };
         // Multiples of the period, so that times do not drift; a tiny one may vanish by rounding.
         let next = ((time / period).floor() + 1.0) * period;
@@ -410,9 +412,10 @@ impl<'a> Playback<'a> {
 
     fn progress(&self) -> Result<String, Box<dyn Error>> {
         let contacts = self.sim.context().eval(self.experiment.contacts)?;
-        let end = match self.settings.until.is_finite() {
-            true => format!(" of {} s", self.settings.until),
-            false => " s".into(),
+        let end = if self.settings.until.is_finite() {
+            format!(" of {} s", self.settings.until)
+        } else {
+            " s".into()
         };
         let pace = match (self.is_paused, self.realtime_rate()) {
             (true, _) => "paused".into(),

@@ -23,9 +23,10 @@ fn size(x: &[f64]) -> f64 {
 /// The difference relative to the largest expected number, or to 1; NaN where lengths differ.
 fn relative(ours: &Value, expected: &Value) -> f64 {
     let (ours, expected) = (flat(ours), flat(expected));
-    match ours.len() == expected.len() {
-        true => difference(&ours, &expected) / size(&expected),
-        false => f64::NAN,
+    if ours.len() == expected.len() {
+        difference(&ours, &expected) / size(&expected)
+    } else {
+        f64::NAN
     }
 }
 

@@ -63,9 +63,12 @@ fn pose_derivatives_match_differences() {
         poses.last().unwrap() * nalgebra::Point3::new(0.1, 0.2, 0.3) - nalgebra::Point3::origin()
     };
     for i in 0..n {
-        let lifted = q.iter().enumerate().map(|(j, q)| match i == j {
-            true => tarragon_framework::AutoDiff::variable(*q, 0),
-            false => tarragon_framework::AutoDiff::from(*q),
+        let lifted = q.iter().enumerate().map(|(j, q)| {
+            if i == j {
+                tarragon_framework::AutoDiff::variable(*q, 0)
+            } else {
+                tarragon_framework::AutoDiff::from(*q)
+            }
         });
         let lifted: Vec<_> = lifted.collect();
         let mut poses = vec![];

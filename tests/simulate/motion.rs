@@ -38,9 +38,10 @@ fn rows_on_steps_have_the_state_of_their_step() {
         for (t, v) in log.column("time").iter().zip(log.column("ball::ball_vz.v")) {
             let steps = t / dt;
             // Between two steps, the first of them has been taken.
-            let n = match (steps - steps.round()).abs() < 1e-6 {
-                true => steps.round(),
-                false => steps.floor() + 1.0,
+            let n = if (steps - steps.round()).abs() < 1e-6 {
+                steps.round()
+            } else {
+                steps.floor() + 1.0
             };
             assert!(
                 (v + g * dt * n).abs() < 1e-11,

@@ -159,9 +159,10 @@ impl Evaluator<'_> {
             },
             PyValue::Range(range) => match index.as_int() {
                 Some(i) => {
-                    let at = match i < 0 {
-                        true => range.len().checked_sub(i.unsigned_abs()),
-                        false => Some(i.unsigned_abs()),
+                    let at = if i < 0 {
+                        range.len().checked_sub(i.unsigned_abs())
+                    } else {
+                        Some(i.unsigned_abs())
                     };
                     let at = at.filter(|at| *at < range.len());
                     let at = at.ok_or_else(|| outside(i, range.len()))?;
@@ -443,9 +444,10 @@ fn count_or_index(
 
 /// Returns the place of an index, which counts from the end if it is negative.
 fn place(index: i128, count: usize) -> PyResult<usize> {
-    let at = match index < 0 {
-        true => index.saturating_add(count as i128),
-        false => index,
+    let at = if index < 0 {
+        index.saturating_add(count as i128)
+    } else {
+        index
     };
     match usize::try_from(at) {
         Ok(at) if at < count => Ok(at),

@@ -117,9 +117,10 @@ impl Evaluator<'_> {
             }
             ExprKind::Choice(parts) => {
                 let [condition, yes, no] = &**parts;
-                match self.value(condition)?.truth() {
-                    true => self.value(yes),
-                    false => self.value(no),
+                if self.value(condition)?.truth() {
+                    self.value(yes)
+                } else {
+                    self.value(no)
                 }
             }
             ExprKind::Comprehension(kind, element, value, loops) => {
@@ -302,9 +303,10 @@ impl Evaluator<'_> {
             PyValue::Dict(dict) => {
                 let key = PyValue::str(name).key(self.host)?;
                 let known = dict.entries.borrow().get(&key).is_some();
-                let cure = match known {
-                    true => format!("; write ['{name}'], or make it by xacro.dotify(...)"),
-                    false => String::new(),
+                let cure = if known {
+                    format!("; write ['{name}'], or make it by xacro.dotify(...)")
+                } else {
+                    String::new()
                 };
                 let error = missing();
                 Err(PyError::new(error.message + &cure))
@@ -344,10 +346,11 @@ fn strings(keys: &[PyValue]) -> impl Iterator<Item = &str> {
 
 /// Refuses names that reach into the interpreter.
 fn check_name(name: &str) -> PyResult<()> {
-    match name.starts_with("__") {
-        true => Err(PyError::new(format!(
+    if name.starts_with("__") {
+        Err(PyError::new(format!(
             "a name must not start with two underscores, got '{name}'"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }

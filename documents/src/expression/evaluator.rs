@@ -94,12 +94,11 @@ impl<'h> Evaluator<'h> {
             PyValue::Tuple(items) | PyValue::View(_, items) => items.to_vec(),
             PyValue::List(list) => {
                 let items = list.items.borrow().clone();
-                match list.dotted {
-                    true => {
-                        self.spend_on_copies(&items)?;
-                        items.into_iter().map(PyValue::dotted).collect()
-                    }
-                    false => items,
+                if list.dotted {
+                    self.spend_on_copies(&items)?;
+                    items.into_iter().map(PyValue::dotted).collect()
+                } else {
+                    items
                 }
             }
             PyValue::Dict(dict) => dict.entries.borrow().keys(),

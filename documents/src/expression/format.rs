@@ -66,9 +66,10 @@ impl Specification {
             spec.precision = Some(precision.ok_or_else(|| bad(text))?);
         }
         spec.kind = chars.get(at).copied();
-        match chars.len() <= at + 1 {
-            true => Ok(spec),
-            false => Err(bad(text)),
+        if chars.len() <= at + 1 {
+            Ok(spec)
+        } else {
+            Err(bad(text))
         }
     }
 
@@ -242,9 +243,10 @@ fn float_as(x: f64, spec: &Specification, text: &str) -> PyResult<String> {
         (None, Some(precision)) if size.is_finite() => {
             // A point is always there, for which the exponent starts earlier.
             let digits = general(size, precision, spec.alternate, 1);
-            match digits.contains(['.', 'e']) {
-                true => digits,
-                false => digits + ".0",
+            if digits.contains(['.', 'e']) {
+                digits
+            } else {
+                digits + ".0"
             }
         }
         (None, _) => float(size),
@@ -255,11 +257,12 @@ fn float_as(x: f64, spec: &Specification, text: &str) -> PyResult<String> {
 
 /// Checks a number of digits.
 pub(super) fn check_precision(precision: usize) -> PyResult<()> {
-    match precision <= MAX_PRECISION {
-        true => Ok(()),
-        false => Err(PyError::limit(format!(
+    if precision <= MAX_PRECISION {
+        Ok(())
+    } else {
+        Err(PyError::limit(format!(
             "the precision of a number must be at most {MAX_PRECISION}, got {precision}"
-        ))),
+        )))
     }
 }
 
@@ -274,17 +277,19 @@ pub(super) fn real_digits(x: f64, kind: char, precision: usize, alternate: bool)
         }
         _ => general(x, precision, alternate, 0),
     };
-    match kind.is_ascii_uppercase() {
-        true => digits.to_uppercase(),
-        false => digits,
+    if kind.is_ascii_uppercase() {
+        digits.to_uppercase()
+    } else {
+        digits
     }
 }
 
 /// Adds a point if the alternate form asks for it.
 fn pointed(digits: String, alternate: bool) -> String {
-    match alternate && !digits.contains('.') {
-        true => digits + ".",
-        false => digits,
+    if alternate && !digits.contains('.') {
+        digits + "."
+    } else {
+        digits
     }
 }
 
@@ -300,12 +305,15 @@ fn split_exponent(x: f64, precision: usize) -> (String, i32) {
 fn general(x: f64, precision: usize, alternate: bool, reserved: i32) -> String {
     let precision = precision.max(1);
     let (mantissa, exponent) = split_exponent(x, precision - 1);
-    let strip = |digits: String| match digits.contains('.') && !alternate {
-        true => digits
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_string(),
-        false => pointed(digits, alternate),
+    let strip = |digits: String| {
+        if digits.contains('.') && !alternate {
+            digits
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_string()
+        } else {
+            pointed(digits, alternate)
+        }
     };
     let most = precision as i32 - reserved;
     if exponent < -4 || exponent >= most {

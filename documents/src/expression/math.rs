@@ -139,9 +139,12 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
         "perm" => return Some(whole_number(name, value).and_then(factorial)),
         "factorial" => return Some(whole_number(name, value).and_then(factorial)),
         "isqrt" => {
-            return Some(whole_number(name, value).and_then(|n| match n >= 0 {
-                true => Ok(PyValue::Int(n.isqrt())),
-                false => Err(undefined(name, &[value])),
+            return Some(whole_number(name, value).and_then(|n| {
+                if n >= 0 {
+                    Ok(PyValue::Int(n.isqrt()))
+                } else {
+                    Err(undefined(name, &[value]))
+                }
             }));
         }
         _ => return None,
@@ -324,9 +327,10 @@ fn exact_sum(values: &[f64]) -> PyResult<f64> {
     if values.iter().any(|x| !x.is_finite()) {
         let sum: f64 = values.iter().filter(|x| !x.is_finite()).sum();
         let is_nan = values.iter().any(|x| x.is_nan());
-        return match sum.is_nan() && !is_nan {
-            true => Err(PyError::new("math.fsum() must not add inf and -inf")),
-            false => Ok(sum),
+        return if sum.is_nan() && !is_nan {
+            Err(PyError::new("math.fsum() must not add inf and -inf"))
+        } else {
+            Ok(sum)
         };
     }
     // Numbers whose sum is exact, smallest first, and whose digits do not overlap.
@@ -363,9 +367,10 @@ fn exact_sum(values: &[f64]) -> PyResult<f64> {
             break;
         }
     }
-    match sum.is_finite() {
-        true => Ok(sum),
-        false => Err(PyError::new("the sum of math.fsum() is too large")),
+    if sum.is_finite() {
+        Ok(sum)
+    } else {
+        Err(PyError::new("the sum of math.fsum() is too large"))
     }
 }
 

@@ -95,8 +95,9 @@ pub(super) fn rounded(x: f64, digits: i128) -> PyResult<f64> {
             _ => 0.0_f64.copysign(x),
         }
     };
-    match value.is_finite() {
-        true => Ok(value),
-        false => Err(PyError::new("the rounded number is too large for a number")),
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(PyError::new("the rounded number is too large for a number"))
     }
 }

@@ -13,11 +13,12 @@ const MAX_DEPTH: usize = 100;
 
 /// Checks the length of a list that is about to be made.
 pub(super) fn check_items(count: usize) -> PyResult<()> {
-    match count <= MAX_ITEMS {
-        true => Ok(()),
-        false => Err(PyError::limit(format!(
+    if count <= MAX_ITEMS {
+        Ok(())
+    } else {
+        Err(PyError::limit(format!(
             "a list must have at most {MAX_ITEMS} items, got {count}"
-        ))),
+        )))
     }
 }
 
@@ -119,9 +120,12 @@ fn repeat(sequence: &PyValue, count: &PyValue, host: &mut dyn Budget) -> PyResul
 
 fn whole(operator: &str, i: i128, j: i128, a: &PyValue, b: &PyValue) -> PyResult {
     let both_bool = matches!((a, b), (PyValue::Bool(_), PyValue::Bool(_)));
-    let bits = |value: i128| match both_bool {
-        true => PyValue::Bool(value != 0),
-        false => PyValue::Int(value),
+    let bits = |value: i128| {
+        if both_bool {
+            PyValue::Bool(value != 0)
+        } else {
+            PyValue::Int(value)
+        }
     };
     let value = match operator {
         "+" => i.checked_add(j),
@@ -131,13 +135,13 @@ fn whole(operator: &str, i: i128, j: i128, a: &PyValue, b: &PyValue) -> PyResult
         "/" => return Ok(PyValue::Float(quotient(i, j))),
         "//" | "%" if j == 0 => return Err(PyError::new("division by zero")),
         "//" => i.checked_div_euclid(j).map(|q| floor_quotient(i, j, q)),
-        "%" => Some(
-            i.checked_rem(j)
-                .map_or(0, |r| match r != 0 && (r < 0) != (j < 0) {
-                    true => r + j,
-                    false => r,
-                }),
-        ),
+        "%" => Some(i.checked_rem(j).map_or(0, |r| {
+            if r != 0 && (r < 0) != (j < 0) {
+                r + j
+            } else {
+                r
+            }
+        })),
         "**" if j < 0 => return floating("**", i as f64, j as f64, a, b),
         "**" => power(i, j),
         "&" => return Ok(bits(i & j)),
@@ -157,9 +161,10 @@ fn whole(operator: &str, i: i128, j: i128, a: &PyValue, b: &PyValue) -> PyResult
 
 /// Rounds a quotient towards minus infinity, from Euclid's.
 fn floor_quotient(i: i128, j: i128, euclid: i128) -> i128 {
-    match j < 0 && i.wrapping_rem(j) != 0 {
-        true => euclid - 1,
-        false => euclid,
+    if j < 0 && i.wrapping_rem(j) != 0 {
+        euclid - 1
+    } else {
+        euclid
     }
 }
 
@@ -213,16 +218,15 @@ pub(super) fn quotient_and_rest(x: f64, y: f64) -> (f64, f64) {
     } else {
         rest = 0.0_f64.copysign(y);
     }
-    let floored = match quotient != 0.0 {
-        true => {
-            let floor = quotient.floor();
-            if quotient - floor > 0.5 {
-                floor + 1.0
-            } else {
-                floor
-            }
+    let floored = if quotient != 0.0 {
+        let floor = quotient.floor();
+        if quotient - floor > 0.5 {
+            floor + 1.0
+        } else {
+            floor
         }
-        false => 0.0_f64.copysign(x / y),
+    } else {
+        0.0_f64.copysign(x / y)
     };
     (floored, rest)
 }

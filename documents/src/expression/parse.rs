@@ -57,9 +57,10 @@ impl ExprParser {
         Some(found)
     }
     pub(super) fn require(&mut self, symbol: &str) -> PyResult<()> {
-        match self.take(symbol) {
-            true => Ok(()),
-            false => Err(self.unexpected(&format!("'{symbol}'"))),
+        if self.take(symbol) {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("'{symbol}'")))
         }
     }
     pub(super) fn unexpected(&self, wanted: &str) -> PyError {
@@ -124,13 +125,12 @@ impl ExprParser {
     /// Parses an item of a list or a tuple, which may be `*ITEMS`.
     fn item(&mut self) -> PyResult<Expr> {
         let at = self.at();
-        match self.take("*") {
-            true => {
-                let items = self.nested(|parser| parser.binary(0))?;
-                let kind = ExprKind::Starred(items.into());
-                Ok(Expr { at, kind })
-            }
-            false => self.expression(),
+        if self.take("*") {
+            let items = self.nested(|parser| parser.binary(0))?;
+            let kind = ExprKind::Starred(items.into());
+            Ok(Expr { at, kind })
+        } else {
+            self.expression()
         }
     }
 
@@ -178,15 +178,14 @@ impl ExprParser {
     }
     fn not(&mut self) -> PyResult<Expr> {
         let at = self.at();
-        match self.take("not") {
-            true => {
-                let operand = self.nested(Self::not)?;
-                Ok(Expr {
-                    at,
-                    kind: ExprKind::Unary("not", operand.into()),
-                })
-            }
-            false => self.comparison(),
+        if self.take("not") {
+            let operand = self.nested(Self::not)?;
+            Ok(Expr {
+                at,
+                kind: ExprKind::Unary("not", operand.into()),
+            })
+        } else {
+            self.comparison()
         }
     }
 
@@ -207,12 +206,13 @@ impl ExprParser {
             };
             rest.push((operator, self.binary(0)?));
         }
-        Ok(match rest.is_empty() {
-            true => first,
-            false => Expr {
+        Ok(if rest.is_empty() {
+            first
+        } else {
+            Expr {
                 at: first.at,
                 kind: ExprKind::Compare(first.into(), rest),
-            },
+            }
         })
     }
 
@@ -243,12 +243,13 @@ impl ExprParser {
                 operand,
             });
         }
-        Ok(match steps.is_empty() {
-            true => first,
-            false => Expr {
+        Ok(if steps.is_empty() {
+            first
+        } else {
+            Expr {
                 at: first.at,
                 kind: ExprKind::Binary(first.into(), steps),
-            },
+            }
         })
     }
 
@@ -308,22 +309,23 @@ impl ExprParser {
 
     fn subscript(&mut self) -> PyResult<Expr> {
         let at = self.at();
-        let start = match self.is(":") {
-            true => None,
-            false => Some(self.expressions()?),
+        let start = if self.is(":") {
+            None
+        } else {
+            Some(self.expressions()?)
         };
         if !self.take(":") {
             return start.ok_or_else(|| self.unexpected("an index"));
         }
-        let part = |parser: &mut Self| match parser.is(":") || parser.is("]") {
-            true => Ok(None),
-            false => parser.expression().map(Some),
+        let part = |parser: &mut Self| {
+            if parser.is(":") || parser.is("]") {
+                Ok(None)
+            } else {
+                parser.expression().map(Some)
+            }
         };
         let stop = part(self)?;
-        let step = match self.take(":") {
-            true => part(self)?,
-            false => None,
-        };
+        let step = if self.take(":") { part(self)? } else { None };
         Ok(Expr {
             at,
             kind: ExprKind::Slice(Box::new([start, stop, step])),
@@ -389,14 +391,13 @@ impl ExprParser {
             return Ok(Expr { at, kind });
         }
         let inner = self.expressions()?;
-        let inner = match self.is("for") {
-            true => {
-                let loops = self.loops()?;
-                let kind = ComprehensionKind::Generator;
-                let kind = ExprKind::Comprehension(kind, inner.into(), None, loops);
-                Expr { at, kind }
-            }
-            false => inner,
+        let inner = if self.is("for") {
+            let loops = self.loops()?;
+            let kind = ComprehensionKind::Generator;
+            let kind = ExprKind::Comprehension(kind, inner.into(), None, loops);
+            Expr { at, kind }
+        } else {
+            inner
         };
         self.require(")")?;
         Ok(inner)
@@ -422,9 +423,10 @@ impl ExprParser {
                 let loops = self.loops()?;
                 self.require(close)?;
                 let element = items.remove(0).into();
-                let kind = match is_set {
-                    true => ComprehensionKind::Set,
-                    false => ComprehensionKind::List,
+                let kind = if is_set {
+                    ComprehensionKind::Set
+                } else {
+                    ComprehensionKind::List
                 };
                 let kind = ExprKind::Comprehension(kind, element, None, loops);
                 return Ok(Expr { at, kind });
@@ -434,9 +436,10 @@ impl ExprParser {
                 break;
             }
         }
-        let kind = match is_set {
-            true => ExprKind::Set(items),
-            false => ExprKind::List(items),
+        let kind = if is_set {
+            ExprKind::Set(items)
+        } else {
+            ExprKind::List(items)
         };
         Ok(Expr { at, kind })
     }

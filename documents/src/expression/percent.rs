@@ -66,9 +66,10 @@ pub(super) fn percent(template: &str, value: &PyValue, host: &mut dyn Budget) ->
         value,
         PyValue::Dict(_) | PyValue::List(_) | PyValue::Range(_)
     );
-    match values.len() == 0 || may_remain {
-        true => Ok(text),
-        false => Err(PyError::new("'%' must have a format for each value")),
+    if values.len() == 0 || may_remain {
+        Ok(text)
+    } else {
+        Err(PyError::new("'%' must have a format for each value"))
     }
 }
 

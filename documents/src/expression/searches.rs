@@ -37,16 +37,20 @@ impl Evaluator<'_> {
         };
         self.host.spend(wanted.len() / 16)?;
         if name == "count" {
-            let count = part.map_or(0, |(_, part)| match wanted.is_empty() {
-                true => part.chars().count() + 1,
-                false => part.matches(&**wanted).count(),
+            let count = part.map_or(0, |(_, part)| {
+                if wanted.is_empty() {
+                    part.chars().count() + 1
+                } else {
+                    part.matches(&**wanted).count()
+                }
             });
             return Ok(PyValue::Int(count as i128));
         }
         let found = part.and_then(|(start, part)| {
-            let byte = match name.starts_with('r') {
-                true => part.rfind(&**wanted),
-                false => part.find(&**wanted),
+            let byte = if name.starts_with('r') {
+                part.rfind(&**wanted)
+            } else {
+                part.find(&**wanted)
             };
             Some(start + part[..byte?].chars().count())
         });
@@ -111,9 +115,10 @@ pub(super) fn bounded(
         None | Some(PyValue::None) => Ok(default),
         Some(bound) => {
             let bound = bound.index(&format!("a bound of {name}()"))?;
-            Ok(match bound < 0 {
-                true => bound.saturating_add(count).max(0),
-                false => bound,
+            Ok(if bound < 0 {
+                bound.saturating_add(count).max(0)
+            } else {
+                bound
             })
         }
     };

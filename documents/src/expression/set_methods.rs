@@ -115,9 +115,10 @@ impl Evaluator<'_> {
                         _ if operator == "&" => !is_set || other.len() <= result.len(),
                         _ => false,
                     };
-                    let [first, second] = match swapped {
-                        true => [&other, &result],
-                        false => [&result, &other],
+                    let [first, second] = if swapped {
+                        [&other, &result]
+                    } else {
+                        [&result, &other]
                     };
                     result = combined(operator, first, second, self.host)?;
                     check_items(result.len())?;

@@ -41,9 +41,10 @@ fn insert_all<V>(items: &mut [V], less: &mut impl FnMut(&V, &V) -> PyResult<bool
         let (mut low, mut high) = (0, start);
         while low < high {
             let middle = low + (high - low) / 2;
-            match less(&items[start], &items[middle])? {
-                true => high = middle,
-                false => low = middle + 1,
+            if less(&items[start], &items[middle])? {
+                high = middle
+            } else {
+                low = middle + 1
             }
         }
         items[low..=start].rotate_right(1);

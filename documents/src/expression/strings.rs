@@ -117,9 +117,12 @@ impl Evaluator<'_> {
             "upper" => PyValue::str(text.to_uppercase()),
             "swapcase" => PyValue::str(
                 text.chars()
-                    .map(|c| match c.is_uppercase() {
-                        true => c.to_lowercase().to_string(),
-                        false => c.to_uppercase().to_string(),
+                    .map(|c| {
+                        if c.is_uppercase() {
+                            c.to_lowercase().to_string()
+                        } else {
+                            c.to_uppercase().to_string()
+                        }
                     })
                     .collect::<String>(),
             ),
@@ -127,9 +130,10 @@ impl Evaluator<'_> {
                 let mut inside = false;
                 let titled = text.chars().map(|c| {
                     let start = !std::mem::replace(&mut inside, c.is_alphabetic());
-                    match start {
-                        true => c.to_uppercase().to_string(),
-                        false => c.to_lowercase().to_string(),
+                    if start {
+                        c.to_uppercase().to_string()
+                    } else {
+                        c.to_lowercase().to_string()
                     }
                 });
                 PyValue::str(titled.collect::<String>())
@@ -321,10 +325,13 @@ fn split(
         Some(PyValue::Str(separator)) if separator.is_empty() => {
             return Err(PyError::new("the separator must not be empty"));
         }
-        Some(PyValue::Str(separator)) => match from_right {
-            true => text.rsplitn(most, &**separator).collect(),
-            false => text.splitn(most, &**separator).collect(),
-        },
+        Some(PyValue::Str(separator)) => {
+            if from_right {
+                text.rsplitn(most, &**separator).collect()
+            } else {
+                text.splitn(most, &**separator).collect()
+            }
+        }
         Some(other) => {
             return Err(PyError::new(format!(
                 "the separator must be a text, got {}",
@@ -343,19 +350,20 @@ fn split(
 /// the far end.
 fn words(text: &str, from_right: bool, most: usize) -> PyResult {
     fn without_spaces(text: &str, from_right: bool) -> &str {
-        match from_right {
-            false => text.trim_start(),
-            true => text.trim_end(),
+        if !from_right {
+            text.trim_start()
+        } else {
+            text.trim_end()
         }
     }
     let mut words = vec![];
     let mut rest = without_spaces(text, from_right);
     while !rest.is_empty() && words.len() + 1 < most {
-        let (word, other) = match from_right {
-            false => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
-            true => rest
-                .rsplit_once(char::is_whitespace)
-                .map_or((rest, ""), |(other, word)| (word, other)),
+        let (word, other) = if !from_right {
+            rest.split_once(char::is_whitespace).unwrap_or((rest, ""))
+        } else {
+            rest.rsplit_once(char::is_whitespace)
+                .map_or((rest, ""), |(other, word)| (word, other))
         };
         words.push(PyValue::str(word));
         check_items(words.len())?;

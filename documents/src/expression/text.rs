@@ -25,11 +25,12 @@ pub(crate) fn literal(value: &PyValue) -> PyResult<String> {
 
 /// Checks the length of a text that is about to be made.
 pub(crate) fn check_length(bytes: usize) -> PyResult<()> {
-    match bytes <= MAX_TEXT {
-        true => Ok(()),
-        false => Err(PyError::limit(format!(
+    if bytes <= MAX_TEXT {
+        Ok(())
+    } else {
+        Err(PyError::limit(format!(
             "a text must have at most {MAX_TEXT} bytes, got {bytes}"
-        ))),
+        )))
     }
 }
 
@@ -138,9 +139,10 @@ pub(super) fn is_type(name: &str) -> bool {
 }
 
 fn quote(string: &str, text: &mut String) {
-    let quote = match string.contains('\'') && !string.contains('"') {
-        true => '"',
-        false => '\'',
+    let quote = if string.contains('\'') && !string.contains('"') {
+        '"'
+    } else {
+        '\''
     };
     text.push(quote);
     for c in string.chars() {
@@ -201,10 +203,7 @@ fn shortest(x: f64) -> String {
     let mantissa = digits.split('e').next().unwrap_or("");
     let count = mantissa.chars().filter(char::is_ascii_digit).count();
     let even = format!("{x:.*e}", count - 1);
-    match even.parse() == Ok(x) {
-        true => even,
-        false => digits,
-    }
+    if even.parse() == Ok(x) { even } else { digits }
 }
 
 /// Reads a whole number as Python's `int` does; `None` if the text is no whole number.

@@ -200,9 +200,10 @@ impl Lexer<'_> {
             }
             self.next();
         }
-        match last_is_digit || text.is_empty() {
-            true => Ok(()),
-            false => Err(PyError::new("syntax error: a number must end with a digit")),
+        if last_is_digit || text.is_empty() {
+            Ok(())
+        } else {
+            Err(PyError::new("syntax error: a number must end with a digit"))
         }
     }
 

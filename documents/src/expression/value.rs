@@ -345,13 +345,15 @@ impl PyKey {
 impl PyRange {
     /// Number of members.
     pub(crate) fn len(&self) -> u128 {
-        let (low, high) = match self.step > 0 {
-            true => (self.start, self.stop),
-            false => (self.stop, self.start),
+        let (low, high) = if self.step > 0 {
+            (self.start, self.stop)
+        } else {
+            (self.stop, self.start)
         };
-        match low < high {
-            true => (high.abs_diff(low) - 1) / self.step.unsigned_abs() + 1,
-            false => 0,
+        if low < high {
+            (high.abs_diff(low) - 1) / self.step.unsigned_abs() + 1
+        } else {
+            0
         }
     }
     /// Returns a member. The arithmetic of 128 bits is exact, because all members fit.
@@ -361,9 +363,10 @@ impl PyRange {
     }
     /// Returns the index of a number if it is a member.
     pub(crate) fn position(&self, number: i128) -> Option<u128> {
-        let beyond = match self.step > 0 {
-            true => number < self.start || number >= self.stop,
-            false => number > self.start || number <= self.stop,
+        let beyond = if self.step > 0 {
+            number < self.start || number >= self.stop
+        } else {
+            number > self.start || number <= self.stop
         };
         let distance = number.abs_diff(self.start);
         let step = self.step.unsigned_abs();

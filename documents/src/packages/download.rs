@@ -61,11 +61,12 @@ fn download_one(url: &str, settings: &RemoteSettings, wanted: &str, to: &Path) -
             )?
         }
     };
-    match sha256 == wanted {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if sha256 == wanted {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "the SHA-256 checksum of the file must be {wanted}, got {sha256}"
-        ))),
+        )))
     }
 }
 
@@ -227,9 +228,10 @@ fn root_certificates() -> ureq::tls::RootCerts {
         .iter()
         .map(|der| Certificate::from_der(der).to_owned())
         .collect();
-    match own.is_empty() {
-        true => RootCerts::WebPki,
-        false => own.into(),
+    if own.is_empty() {
+        RootCerts::WebPki
+    } else {
+        own.into()
     }
 }
 

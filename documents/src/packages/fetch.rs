@@ -30,9 +30,10 @@ impl RemotePackage {
         }
         // The mutex guards no data, so a panic cannot leave any inconsistent.
         let _fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
-        match folder.is_dir() {
-            true => Ok(()),
-            false => self.fetch(&cache, &folder, settings),
+        if folder.is_dir() {
+            Ok(())
+        } else {
+            self.fetch(&cache, &folder, settings)
         }
         .map(|()| folder)
         .map_err(|e| e.at(format!("package '{name}' cannot be fetched")))

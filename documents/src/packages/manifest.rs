@@ -68,9 +68,10 @@ impl PackageManifest {
         let deprecated = child(root, "export").and_then(|e| child(e, "deprecated"));
         let deprecation = deprecated.map(|node| {
             let words: Vec<&str> = node.text().unwrap_or("").split_whitespace().collect();
-            match words.is_empty() {
-                true => "(no explanation given)".into(),
-                false => words.join(" "),
+            if words.is_empty() {
+                "(no explanation given)".into()
+            } else {
+                words.join(" ")
             }
         });
         Ok(Self {

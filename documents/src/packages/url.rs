@@ -110,17 +110,17 @@ impl PackageMap {
         if path.is_file() {
             return Ok(path);
         }
-        let hint = match uri.contains("://") {
-            true => {
-                "correct the name, or the folder of the package (the parser's package map, or \
-                 --package NAME=DIR of a command)"
-            }
-            false => "names without package:// are relative to the model file; correct the name",
+        let hint = if uri.contains("://") {
+            "correct the name, or the folder of the package (the parser's package map, or \
+             --package NAME=DIR of a command)"
+        } else {
+            "names without package:// are relative to the model file; correct the name"
         };
         let path = path.display().to_string();
-        Err(match path == uri {
-            true => format!("'{uri}' does not exist; {hint}"),
-            false => format!("'{uri}' resolves to '{path}', which does not exist; {hint}"),
+        Err(if path == uri {
+            format!("'{uri}' does not exist; {hint}")
+        } else {
+            format!("'{uri}' resolves to '{path}', which does not exist; {hint}")
         })
     }
 }
@@ -139,8 +139,9 @@ fn normalize(path: &Path) -> PathBuf {
             _ => parts.push(part),
         }
     }
-    match parts.is_empty() {
-        true => PathBuf::from("."),
-        false => parts.iter().collect(),
+    if parts.is_empty() {
+        PathBuf::from(".")
+    } else {
+        parts.iter().collect()
     }
 }

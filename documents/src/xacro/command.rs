@@ -31,9 +31,10 @@ impl XacroExpander<'_> {
             let exact = at.exact && at.text == command;
             let expression = PlacedText {
                 text: expression.into(),
-                place: match exact {
-                    true => at.place_at("eval ".len()),
-                    false => at.place,
+                place: if exact {
+                    at.place_at("eval ".len())
+                } else {
+                    at.place
                 },
                 exact,
             };
@@ -168,15 +169,17 @@ impl XacroExpander<'_> {
 }
 
 fn absolute(path: &Path) -> String {
-    let path = match path.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => path,
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
     };
     let text = std::path::absolute(path).unwrap_or_else(|_| path.into());
     let text = text.display().to_string();
     // The directory of a file has no slash at its end.
-    match text.len() > 1 {
-        true => text.trim_end_matches('/').into(),
-        false => text,
+    if text.len() > 1 {
+        text.trim_end_matches('/').into()
+    } else {
+        text
     }
 }

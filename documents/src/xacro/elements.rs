@@ -123,12 +123,11 @@ impl XacroExpander<'_> {
         let place = self.tree.place(node);
         let block = self.copy(block, place)?;
         self.expand(block, scopes)?;
-        match only_content {
-            true => self.tree.replace_by_children(node, block),
-            false => {
-                self.tree.insert_before(block, node);
-                self.tree.detach(node);
-            }
+        if only_content {
+            self.tree.replace_by_children(node, block)
+        } else {
+            self.tree.insert_before(block, node);
+            self.tree.detach(node);
         }
         Ok(())
     }
@@ -174,12 +173,11 @@ impl XacroExpander<'_> {
 
     /// Checks a computed name of an element or an attribute.
     fn check_name(&self, name: &str, at: &PlacedText) -> XacroResult<()> {
-        match is_qualified_name(name) {
-            true => Ok(()),
-            false => {
-                let message = format!("the name must be a valid XML name, got '{name}'");
-                Err(self.error(at.place, message))
-            }
+        if is_qualified_name(name) {
+            Ok(())
+        } else {
+            let message = format!("the name must be a valid XML name, got '{name}'");
+            Err(self.error(at.place, message))
         }
     }
 

@@ -98,12 +98,13 @@ impl XacroExpander<'_> {
 
     fn check_length(&self, bytes: usize, place: OriginPlace) -> XacroResult<()> {
         let limit = crate::expression::MAX_TEXT;
-        match bytes <= limit {
-            true => Ok(()),
-            false => Err(self.error(
+        if bytes <= limit {
+            Ok(())
+        } else {
+            Err(self.error(
                 place,
                 format!("a text must have at most {limit} bytes, got {bytes}"),
-            )),
+            ))
         }
     }
 
@@ -132,9 +133,10 @@ impl XacroExpander<'_> {
             expander: self,
             scope,
             place: text.place,
-            seen: match is_command {
-                true => SeenNames::Arguments,
-                false => SeenNames::Properties,
+            seen: if is_command {
+                SeenNames::Arguments
+            } else {
+                SeenNames::Properties
             },
             failure: None,
         };
@@ -144,9 +146,10 @@ impl XacroExpander<'_> {
             (PyErrorKind::Host, Some(failure)) => failure,
             _ => {
                 let shown = shortened(expression.chars());
-                let shown = match is_command {
-                    true => format!("$(eval {shown})"),
-                    false => format!("${{{shown}}}"),
+                let shown = if is_command {
+                    format!("$(eval {shown})")
+                } else {
+                    format!("${{{shown}}}")
                 };
                 let place = text.place_at(skipped + error.at.unwrap_or(0));
                 self.error(place, format!("{shown}: {}", error.message))

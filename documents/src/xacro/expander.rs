@@ -100,9 +100,10 @@ impl<'a> XacroExpander<'a> {
         if self.open.len() < MAX_OPEN {
             return None;
         }
-        let cycle = match self.open.iter().any(|open| open == file) {
-            false => "",
-            true => ", and this one includes itself",
+        let cycle = if !self.open.iter().any(|open| open == file) {
+            ""
+        } else {
+            ", and this one includes itself"
         };
         let file = file.display();
         Some(format!(
@@ -178,9 +179,10 @@ impl<'a> XacroExpander<'a> {
             0 => String::new(),
             n => format!(", and {}", counted(n, "more call")),
         };
-        match calls.is_empty() {
-            true => String::new(),
-            false => format!(" ({}{more})", calls.join(", ")),
+        if calls.is_empty() {
+            String::new()
+        } else {
+            format!(" ({}{more})", calls.join(", "))
         }
     }
 
@@ -234,12 +236,13 @@ impl<'a> XacroExpander<'a> {
         let (nodes, bytes) = self.tree.size(node);
         self.check_room(nodes, place)?;
         self.copied += bytes;
-        match self.copied <= MAX_COPIED {
-            true => Ok(self.tree.copy(node)),
-            false => Err(self.error(
+        if self.copied <= MAX_COPIED {
+            Ok(self.tree.copy(node))
+        } else {
+            Err(self.error(
                 place,
                 format!("macros and blocks must make at most {MAX_COPIED} bytes of text"),
-            )),
+            ))
         }
     }
     /// Number of nodes that can still be added.
@@ -248,36 +251,39 @@ impl<'a> XacroExpander<'a> {
     }
     /// Checks that one more property can be evaluated for the sake of another.
     pub(super) fn check_chain(&self, place: OriginPlace) -> XacroResult<()> {
-        match self.evaluating.len() < MAX_CHAIN {
-            true => Ok(()),
-            false => Err(self.error(
+        if self.evaluating.len() < MAX_CHAIN {
+            Ok(())
+        } else {
+            Err(self.error(
                 place,
                 format!(
                     "properties that refer to each other must be at most {MAX_CHAIN} in a row; set \
-                     lazy_eval=\"false\""
+                 lazy_eval=\"false\""
                 ),
-            )),
+            ))
         }
     }
     /// Checks that a number of nodes can be added.
     pub(super) fn check_room(&self, count: usize, place: OriginPlace) -> XacroResult<()> {
-        match self.tree.len() + count <= MAX_NODES {
-            true => Ok(()),
-            false => Err(self.error(
+        if self.tree.len() + count <= MAX_NODES {
+            Ok(())
+        } else {
+            Err(self.error(
                 place,
                 format!("the expansion must make at most {MAX_NODES} elements, texts and comments"),
-            )),
+            ))
         }
     }
 
     /// Counts the work of expressions and of reading files.
     pub(super) fn spend(&mut self, work: usize) -> PyResult<()> {
         self.work = self.work.saturating_add(work);
-        match self.work <= MAX_WORK {
-            true => Ok(()),
-            false => Err(PyError::limit(format!(
+        if self.work <= MAX_WORK {
+            Ok(())
+        } else {
+            Err(PyError::limit(format!(
                 "all expressions and included files together must take at most {MAX_WORK} steps"
-            ))),
+            )))
         }
     }
 

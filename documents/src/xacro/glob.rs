@@ -25,9 +25,10 @@ pub(super) fn files(whole: &Path) -> Result<Vec<PathBuf>, String> {
         let pattern: Vec<char> = name.chars().collect();
         let mut matching = vec![];
         for folder in &found {
-            let listed = match folder.as_os_str().is_empty() {
-                true => Path::new("."),
-                false => folder,
+            let listed = if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
             };
             for entry in std::fs::read_dir(listed).into_iter().flatten().flatten() {
                 let file_name = entry.file_name();

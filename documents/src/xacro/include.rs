@@ -96,18 +96,17 @@ impl XacroExpander<'_> {
         }
         let name = self.evaluate_text(&filename, scopes.properties)?;
         let pattern = self.beside(&name);
-        let files = match name.contains(['*', '?', '[']) {
-            true => {
-                let found = glob::files(&pattern);
-                let found = found.map_err(|message| self.error(filename.place, message))?;
-                if found.is_empty() {
-                    let shown = pattern.display();
-                    let message = format!("attribute 'filename' must match files, got '{shown}'");
-                    self.warn(filename.place, message);
-                }
-                found
+        let files = if name.contains(['*', '?', '[']) {
+            let found = glob::files(&pattern);
+            let found = found.map_err(|message| self.error(filename.place, message))?;
+            if found.is_empty() {
+                let shown = pattern.display();
+                let message = format!("attribute 'filename' must match files, got '{shown}'");
+                self.warn(filename.place, message);
             }
-            false => vec![pattern],
+            found
+        } else {
+            vec![pattern]
         };
         let mut roots = vec![];
         for file in files {

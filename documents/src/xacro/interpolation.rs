@@ -57,9 +57,10 @@ fn piece(rest: &str) -> Option<(PieceKind, usize, std::ops::Range<usize>)> {
     let length = rest[1..]
         .find(['{', '(', '$'])
         .map_or(rest.len(), |i| i + 1);
-    match length > 1 || rest.len() == 1 {
-        true => plain(length),
-        false => None,
+    if length > 1 || rest.len() == 1 {
+        plain(length)
+    } else {
+        None
     }
 }
 

@@ -187,16 +187,17 @@ impl XacroExpander<'_> {
             }
         }
         let Some(default) = &parameter.default else {
-            return match parameter.forwards {
-                false => Ok(None),
-                true => Err(self.error(
+            return if !parameter.forwards {
+                Ok(None)
+            } else {
+                Err(self.error(
                     place,
                     format!(
                         "parameter '{0}' must be given, because there is no property '{0}' to \
-                         forward",
+                     forward",
                         parameter.name
                     ),
-                )),
+                ))
             };
         };
         let default = PlacedText {

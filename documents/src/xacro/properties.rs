@@ -69,12 +69,11 @@ impl XacroExpander<'_> {
             return Ok(());
         };
         self.warn_if_global(&name, given_name.place);
-        let binding = match lazy {
-            true => self.lazy(value)?,
-            false => {
-                let evaluated = self.evaluate(&value, scope)?;
-                Binding::Value(self.literal(evaluated, value.place)?)
-            }
+        let binding = if lazy {
+            self.lazy(value)?
+        } else {
+            let evaluated = self.evaluate(&value, scope)?;
+            Binding::Value(self.literal(evaluated, value.place)?)
         };
         self.scopes.scope_mut(into).bindings.insert(name, binding);
         Ok(())

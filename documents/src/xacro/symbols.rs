@@ -82,9 +82,10 @@ pub(super) fn of_command(
 /// Converts the value of an argument as `$(eval ...)` does: a text that Python's `float` reads, or
 /// `int` if it has no point, is a number.
 pub(super) fn converted(text: &str) -> PyResult {
-    let number = match text.contains('.') {
-        true => parse_float(text).map(|x| Ok(PyValue::Float(x))),
-        false => parse_int(text).map(|i| i.map(PyValue::Int)),
+    let number = if text.contains('.') {
+        parse_float(text).map(|x| Ok(PyValue::Float(x)))
+    } else {
+        parse_int(text).map(|i| i.map(PyValue::Int))
     };
     number.unwrap_or_else(|| {
         Ok(match &*text.to_lowercase() {

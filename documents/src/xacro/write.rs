@@ -148,9 +148,10 @@ impl<'a> XacroWriter<'a> {
             NodeContent::Comment(text) => {
                 self.indent(depth);
                 // XML forbids two hyphens in a row, which an evaluated comment may hold.
-                let text = match text.text.contains("--") || text.text.ends_with('-') {
-                    true => text.text.replace('-', " "),
-                    false => text.text.clone(),
+                let text = if text.text.contains("--") || text.text.ends_with('-') {
+                    text.text.replace('-', " ")
+                } else {
+                    text.text.clone()
                 };
                 self.text.push_str(&format!("<!--{text}-->\n"));
             }

@@ -168,12 +168,13 @@ impl YamlLoader<'_> {
 
     fn count_values(&mut self, count: usize) -> PyResult<()> {
         self.count = self.count.saturating_add(count);
-        match self.count <= MAX_VALUES {
-            true => Ok(()),
-            false => Err(PyError::limit(format!(
+        if self.count <= MAX_VALUES {
+            Ok(())
+        } else {
+            Err(PyError::limit(format!(
                 "the file must have at most {MAX_VALUES} values, those behind aliases counted \
-                 each time"
-            ))),
+             each time"
+            )))
         }
     }
 

@@ -65,9 +65,10 @@ fn is_real(text: &str) -> bool {
     if whole.is_empty() {
         return text == unsigned && is_digits(fraction) && exponent_is_good;
     }
-    match whole.contains(':') {
-        true => is_base_60(whole) && fraction_is_good && exponent.is_none(),
-        false => is_digits(whole) && fraction_is_good && exponent_is_good,
+    if whole.contains(':') {
+        is_base_60(whole) && fraction_is_good && exponent.is_none()
+    } else {
+        is_digits(whole) && fraction_is_good && exponent_is_good
     }
 }
 
@@ -115,9 +116,10 @@ pub(super) fn whole(text: &str) -> PyResult {
         }
         size = i128::from_str_radix(rest, radix).map_err(|_| too_big())?;
     }
-    let value = match digits.starts_with('-') {
-        true => size.checked_neg(),
-        false => Some(size),
+    let value = if digits.starts_with('-') {
+        size.checked_neg()
+    } else {
+        Some(size)
     };
     value.map(PyValue::Int).ok_or_else(too_big)
 }

@@ -73,10 +73,7 @@ impl<'a> PreparedXml<'a> {
             let Some(prefix) = prefix else {
                 // Names such as `gz::system_priority`, which Drake's XML parser accepts.
                 self.renamed = replace_stray_colons(&mut self.text);
-                match self.renamed {
-                    true => continue,
-                    false => return,
-                }
+                if self.renamed { continue } else { return }
             };
             let Some(at) = end_of_root_name(&self.text) else {
                 return;
@@ -159,9 +156,10 @@ impl<'a> PreparedXml<'a> {
                 file: file.into(),
                 line: pos.row,
                 column: pos.col,
-                message: match empty {
-                    true => "the file must hold an XML document, got an empty file".into(),
-                    false => format!("malformed XML: {message}"),
+                message: if empty {
+                    "the file must hold an XML document, got an empty file".into()
+                } else {
+                    format!("malformed XML: {message}")
                 },
             }
         })
@@ -197,9 +195,10 @@ fn replace_stray_colons(text: &mut Cow<'_, str>) -> bool {
         for at in memchr_iter(b':', bytes) {
             let starts = |b: &u8| b.is_ascii_alphabetic() || *b == b'_' || *b > 127;
             let ends_prefix = !has_prefix && at > 0 && bytes.get(at + 1).is_some_and(starts);
-            match ends_prefix {
-                true => has_prefix = true,
-                false => stray.push(name.start + at),
+            if ends_prefix {
+                has_prefix = true
+            } else {
+                stray.push(name.start + at)
             }
         }
     }

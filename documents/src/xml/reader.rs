@@ -37,9 +37,10 @@ pub fn parse_numbers<'t>(attribute: &str, text: &'t str) -> Result<ParsedNumbers
 }
 
 fn no_number(attribute: &str, word: &str) -> String {
-    let cure = match word.contains("${") || word.contains("$(") {
-        true => "; it looks like xacro: name the file .xacro, so that it is expanded",
-        false => "",
+    let cure = if word.contains("${") || word.contains("$(") {
+        "; it looks like xacro: name the file .xacro, so that it is expanded"
+    } else {
+        ""
     };
     format!("attribute '{attribute}' must hold numbers, got '{word}'{cure}")
 }

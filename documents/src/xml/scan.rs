@@ -259,13 +259,12 @@ impl<'i> XmlScanner<'i> {
         let rest = &self.bytes[self.at..];
         let is_end = |b: u8| b == quote || b == b'<';
         let plain = rest.iter().position(|b| is_end(*b) || *b < b' ')?;
-        let (value, length) = match is_end(rest[plain]) {
-            true => (Cow::Borrowed(&self.text[self.at..self.at + plain]), plain),
-            false => {
-                let length = rest.iter().position(|b| is_end(*b))?;
-                let value = &self.text[self.at..self.at + length];
-                (Cow::Owned(value.replace(['\n', '\t'], " ")), length)
-            }
+        let (value, length) = if is_end(rest[plain]) {
+            (Cow::Borrowed(&self.text[self.at..self.at + plain]), plain)
+        } else {
+            let length = rest.iter().position(|b| is_end(*b))?;
+            let value = &self.text[self.at..self.at + length];
+            (Cow::Owned(value.replace(['\n', '\t'], " ")), length)
         };
         self.at += length;
         self.byte(quote)?;

@@ -112,9 +112,10 @@ fn next_path(parent: Option<&OpenNode>, text: &str) -> (String, bool) {
         Some(OpenNode::Map { key: Some(key), .. }) => (key.clone(), false),
         Some(OpenNode::Map { path, key: None }) => {
             let plain = |c: char| c.is_alphanumeric() || "_-:/".contains(c);
-            let key = match !text.is_empty() && text.chars().all(plain) {
-                true => text.to_owned(),
-                false => format!("'{}'", text.escape_debug()),
+            let key = if !text.is_empty() && text.chars().all(plain) {
+                text.to_owned()
+            } else {
+                format!("'{}'", text.escape_debug())
             };
             let dot = if path.is_empty() { "" } else { "." };
             (format!("{path}{dot}{key}"), true)

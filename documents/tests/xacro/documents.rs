@@ -42,11 +42,11 @@ impl Generator<'_> {
     fn property(&mut self, i: usize) {
         let value = self.value();
         let extra = self.random.pick(&["", "", "", " lazy_eval=\"false\""]);
-        let scope = match self.in_macro {
-            true => self
-                .random
-                .pick(&["", " scope=\"parent\"", " scope=\"global\""]),
-            false => self.random.pick(&["", "", " scope=\"global\""]),
+        let scope = if self.in_macro {
+            self.random
+                .pick(&["", " scope=\"parent\"", " scope=\"global\""])
+        } else {
+            self.random.pick(&["", "", " scope=\"global\""])
         };
         let attribute = self.random.pick(&["value", "value", "value", "default"]);
         self.line(&format!(
@@ -56,9 +56,10 @@ impl Generator<'_> {
 
     fn name(&mut self) -> String {
         let i = self.random.below(4);
-        match self.in_macro && self.random.below(2) == 0 {
-            true => format!("a{}", i % 2),
-            false => format!("p{}", i % 3),
+        if self.in_macro && self.random.below(2) == 0 {
+            format!("a{}", i % 2)
+        } else {
+            format!("p{}", i % 3)
         }
     }
 

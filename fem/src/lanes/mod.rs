@@ -179,9 +179,12 @@ impl Pack for Lanes {
     #[inline(always)]
     fn if_greater(self, other: Self, larger: Self, otherwise: Self) -> Self {
         let greater = self.greater(other);
-        let choose = |k: usize| match greater[k] {
-            true => larger.0[k],
-            false => otherwise.0[k],
+        let choose = |k: usize| {
+            if greater[k] {
+                larger.0[k]
+            } else {
+                otherwise.0[k]
+            }
         };
         Self([choose(0), choose(1), choose(2), choose(3)])
     }

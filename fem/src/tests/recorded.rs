@@ -152,9 +152,10 @@ fn any_ball(body: &Value) -> Tets {
 fn body(scene: &Value) -> Body {
     let body = &scene["bodies"][0];
     let is_mesh = body["shape"]["type"] == "Mesh";
-    let tets = match is_mesh {
-        true => mesh(body["shape"]["file"].as_str().unwrap()),
-        false => any_ball(body),
+    let tets = if is_mesh {
+        mesh(body["shape"]["file"].as_str().unwrap())
+    } else {
+        any_ball(body)
     };
     let pose = numbers(&body["pose"]);
     let rotation =

@@ -236,9 +236,10 @@ impl DirectiveLoader<'_, '_> {
         let Some(model) = models.first().copied() else {
             // Errors were reported already; without one, the file holds no model.
             let said = self.diagnostics[before..].iter().any(Diagnostic::is_error);
-            return match said {
-                true => Ok(()),
-                false => Err(Error::invalid(format!("'{}' holds no model", d.file))),
+            return if said {
+                Ok(())
+            } else {
+                Err(Error::invalid(format!("'{}' holds no model", d.file)))
             };
         };
         let plant = &mut *self.target.plant;

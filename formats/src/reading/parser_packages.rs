@@ -47,12 +47,13 @@ fn with_upstream(map: &PackageMap, files: &[PathBuf]) -> PackageMap {
 impl ParserPackages {
     /// Includes the packages above a model file.
     pub(crate) fn include_upstream(&mut self, file: &Path) {
-        let file = match file.is_absolute() {
-            true => file.to_path_buf(),
-            false => match std::path::absolute(file) {
+        let file = if file.is_absolute() {
+            file.to_path_buf()
+        } else {
+            match std::path::absolute(file) {
                 Ok(file) => file,
                 Err(_) => return,
-            },
+            }
         };
         self.shared.take();
         self.keep_searched();

@@ -82,9 +82,10 @@ impl ParseTarget<'_> {
         name: &str,
     ) -> Result<ModelInstanceIndex> {
         let base = scoped(scope, name);
-        let name = match self.auto_renaming {
-            true => self.plant.free_instance_name(base),
-            false => base,
+        let name = if self.auto_renaming {
+            self.plant.free_instance_name(base)
+        } else {
+            base
         };
         self.plant.add_model_instance(&name)
     }

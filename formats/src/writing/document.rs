@@ -234,9 +234,10 @@ impl<'a> ModelDocument<'a> {
     pub(crate) fn uri(&mut self, path: &Path, what: &str) -> Option<String> {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
         let directory = self.directory.map(|d| {
-            let d = match d.as_os_str().is_empty() {
-                true => Path::new("."),
-                false => d,
+            let d = if d.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                d
             };
             std::path::absolute(d).unwrap_or_else(|_| d.into())
         });

@@ -16,12 +16,13 @@ const FARTHEST: f64 = 1e100;
 pub(crate) fn check(plant: &MultibodyPlant, scene: Option<&SceneGraph>) -> Result<()> {
     let near = |kind: &str, name: &str, x: &Isometry3<f64>| {
         let far = x.translation.vector.amax();
-        match far <= FARTHEST {
-            true => Ok(()),
-            false => Err(Error::unsupported(format!(
+        if far <= FARTHEST {
+            Ok(())
+        } else {
+            Err(Error::unsupported(format!(
                 "{kind} '{name}': it cannot be written, because positions must be at most \
-                 {FARTHEST:?} m, got {far:?}"
-            ))),
+             {FARTHEST:?} m, got {far:?}"
+            )))
         }
     };
     for (_, frame) in plant.frames() {

@@ -52,9 +52,10 @@ impl ModelDocument<'_> {
             if !is_made && usual && of_joints.contains(&index) && !used.contains(&index) {
                 continue;
             }
-            let name = match is_made {
-                true => name.to_string(),
-                false => self.name(taken, "frame", frame.model_instance(), name),
+            let name = if is_made {
+                name.to_string()
+            } else {
+                self.name(taken, "frame", frame.model_instance(), name)
             };
             frames.push(DocumentFrame {
                 index,

@@ -88,9 +88,10 @@ impl<'a> ModelDocument<'a> {
             return vec![];
         };
         let inspector = scene.model_inspector();
-        let ids = match visual {
-            true => plant.visual_geometries(body),
-            false => plant.collision_geometries(body),
+        let ids = if visual {
+            plant.visual_geometries(body)
+        } else {
+            plant.collision_geometries(body)
         };
         let instance = plant[body].model_instance();
         let model = plant.model_instance_name(instance).unwrap_or_default();

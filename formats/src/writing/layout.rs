@@ -71,9 +71,10 @@ impl Layout {
             let x_wb = self.x_wb(body);
             for joint in joints_of[body.index()].iter().map(|j| &plant[*j]) {
                 let x_pc = across(joint);
-                let (other, x) = match joint.parent_body() == body {
-                    true => (joint.child_body(), x_pc),
-                    false => (joint.parent_body(), x_pc.inverse()),
+                let (other, x) = if joint.parent_body() == body {
+                    (joint.child_body(), x_pc)
+                } else {
+                    (joint.parent_body(), x_pc.inverse())
                 };
                 if self.placements[other.index()].is_none() {
                     self.place(other, body, x, x_wb);

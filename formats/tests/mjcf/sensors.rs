@@ -158,13 +158,12 @@ fn kinds_must_fit_their_subjects() {
     ] {
         for (i, subject) in subjects.into_iter().enumerate() {
             let added = plant.add_model_sensor(ModelSensor::new("s", kind, subject));
-            match fitting.contains(&i) {
-                true => added.unwrap(),
-                false => {
-                    let start = format!("sensor 's': the subject of '{kind}' must be {required}, ");
-                    let error = added.unwrap_err().to_string();
-                    assert!(error.starts_with(&start), "{error}");
-                }
+            if fitting.contains(&i) {
+                added.unwrap()
+            } else {
+                let start = format!("sensor 's': the subject of '{kind}' must be {required}, ");
+                let error = added.unwrap_err().to_string();
+                assert!(error.starts_with(&start), "{error}");
             }
         }
     }

@@ -222,9 +222,12 @@ fn equalities_between_other_tendons_are_polynomials_of_the_file() {
             panic!("{:?}", m.plant.constraints());
         };
         let [j, k] = joints(&m);
-        let expected = is_spatial.map(|is_spatial| match is_spatial {
-            true => (Tendon::Spatial(string(&m)), STRING_LENGTH),
-            false => (Tendon::Fixed(vec![(j, 2.0), (k, -1.0)]), 2.0 * angle),
+        let expected = is_spatial.map(|is_spatial| {
+            if is_spatial {
+                (Tendon::Spatial(string(&m)), STRING_LENGTH)
+            } else {
+                (Tendon::Fixed(vec![(j, 2.0), (k, -1.0)]), 2.0 * angle)
+            }
         });
         assert_eq!(c.tendons, expected.clone().map(|(tendon, _)| tendon));
         near(c.references, expected.map(|(_, length)| length));

@@ -465,9 +465,10 @@ impl Model {
         let inspector = self.scene.model_inspector();
         let mut found = BTreeMap::new();
         for (index, body) in self.plant.bodies() {
-            let ids = match visual {
-                true => self.plant.visual_geometries(index),
-                false => self.plant.collision_geometries(index),
+            let ids = if visual {
+                self.plant.visual_geometries(index)
+            } else {
+                self.plant.collision_geometries(index)
             };
             let model = self
                 .plant

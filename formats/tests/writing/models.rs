@@ -62,15 +62,14 @@ pub(super) fn examples_and_reference_models() -> (Vec<PathBuf>, Vec<(String, Pat
         .join("models");
     let mut files = model_files(&here.join("../examples/models"));
     let mut all = vec![];
-    match models.is_dir() {
-        true => {
-            files.extend(model_files(&models));
-            all = packages(&models);
-        }
-        false => say(&format!(
+    if models.is_dir() {
+        files.extend(model_files(&models));
+        all = packages(&models);
+    } else {
+        say(&format!(
             "SKIPPED reference models: no {}",
             models.display()
-        )),
+        ))
     }
     (files, all)
 }

@@ -48,9 +48,10 @@ impl Numbers {
         }
     }
     pub(super) fn pose(&mut self) -> Isometry3<f64> {
-        match self.chance(30) {
-            true => Isometry3::identity(),
-            false => Isometry3::from_parts(Translation3::from(self.vector()), self.rotation()),
+        if self.chance(30) {
+            Isometry3::identity()
+        } else {
+            Isometry3::from_parts(Translation3::from(self.vector()), self.rotation())
         }
     }
     pub(super) fn inertia(&mut self) -> SpatialInertia {
@@ -58,9 +59,12 @@ impl Numbers {
             return SpatialInertia::zero();
         }
         // Moments of a body made of mass on three axes, so that they are possible.
-        let [x, y, z] = [0; 3].map(|_| match self.chance(10) {
-            true => 0.0,
-            false => self.positive(),
+        let [x, y, z] = [0; 3].map(|_| {
+            if self.chance(10) {
+                0.0
+            } else {
+                self.positive()
+            }
         });
         let moments = Vector3::new(y + z, x + z, x + y);
         let r = self.rotation().to_rotation_matrix();
@@ -86,9 +90,10 @@ impl Numbers {
 }
 
 pub(super) fn kind(numbers: &mut Numbers) -> JointKind {
-    let axis = nalgebra::Unit::new_normalize(match numbers.chance(50) {
-        true => Vector3::ith(numbers.below(3), 1.0),
-        false => numbers.vector() + Vector3::repeat(1e-3),
+    let axis = nalgebra::Unit::new_normalize(if numbers.chance(50) {
+        Vector3::ith(numbers.below(3), 1.0)
+    } else {
+        numbers.vector() + Vector3::repeat(1e-3)
     });
     match numbers.below(14) {
         0 | 1 => JointKind::Weld {
@@ -176,9 +181,12 @@ pub(super) fn visual(numbers: &mut Numbers) -> VisualProperties {
     let channels = [0; 4].map(|_| numbers.positive().min(1.0));
     let color = Rgba::from_slice(&channels).unwrap();
     let (shown, seen) = (numbers.chance(80), numbers.chance(80));
-    let seen = seen.then(|| match numbers.chance(80) {
-        true => PerceptionProperties::phong(color).with_accepting_renderers(["left"]),
-        false => PerceptionProperties::new(),
+    let seen = seen.then(|| {
+        if numbers.chance(80) {
+            PerceptionProperties::phong(color).with_accepting_renderers(["left"])
+        } else {
+            PerceptionProperties::new()
+        }
     });
     VisualProperties {
         illustration: shown.then(|| IllustrationProperties::phong(color)),

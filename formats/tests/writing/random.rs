@@ -55,9 +55,10 @@ fn random_model(seed: u64) -> Option<Model> {
             std::mem::swap(&mut ends.0, &mut ends.1);
         }
         // Some joints have the name of a body.
-        let name = match numbers.chance(10) {
-            true => format!("link{i}"),
-            false => format!("joint{i}"),
+        let name = if numbers.chance(10) {
+            format!("link{i}")
+        } else {
+            format!("joint{i}")
         };
         let (nq, nv) = (kind.num_positions(), kind.num_velocities());
         let mut joint = Joint::new(name, ends.0, ends.1, kind);
@@ -99,9 +100,10 @@ fn random_model(seed: u64) -> Option<Model> {
     }
     for (i, joint) in single.iter().enumerate() {
         if numbers.chance(50) {
-            let name = match numbers.chance(50) {
-                true => plant.joint(*joint).unwrap().name().to_string(),
-                false => format!("motor{i}"),
+            let name = if numbers.chance(50) {
+                plant.joint(*joint).unwrap().name().to_string()
+            } else {
+                format!("motor{i}")
             };
             let limit = [f64::INFINITY, 3.5][numbers.below(2)];
             let motor = plant.add_joint_actuator(&name, *joint, limit).unwrap();
@@ -181,13 +183,15 @@ fn set_control(
         gain,
         bias,
         // Readers limit the effort of a motor by its control too.
-        control_range: match is_limited && bias != [0.0; 3] {
-            true => [-numbers.positive(), numbers.positive()],
-            false => unlimited,
+        control_range: if is_limited && bias != [0.0; 3] {
+            [-numbers.positive(), numbers.positive()]
+        } else {
+            unlimited
         },
-        effort_range: match is_limited {
-            true => [-effort, effort],
-            false => unlimited,
+        effort_range: if is_limited {
+            [-effort, effort]
+        } else {
+            unlimited
         },
     };
     let joint = plant.actuators()[motor.index()].joint();

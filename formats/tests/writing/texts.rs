@@ -27,9 +27,10 @@ fn chain(names: &[&str]) -> Chain {
     for name in names {
         // A body whose name ends with a digit is a mere link between joints.
         let is_link = name.ends_with('0');
-        let inertia = match is_link {
-            true => SpatialInertia::zero(),
-            false => SpatialInertia::plausible(1.0, nalgebra::Vector3::zeros()).unwrap(),
+        let inertia = if is_link {
+            SpatialInertia::zero()
+        } else {
+            SpatialInertia::plausible(1.0, nalgebra::Vector3::zeros()).unwrap()
         };
         let model = ModelInstanceIndex::DEFAULT;
         let body = plant.add_rigid_body(name, model, inertia).unwrap();

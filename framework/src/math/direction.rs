@@ -15,8 +15,9 @@ pub fn direction(v: Vector3<f64>, least: f64) -> Option<Unit<Vector3<f64>>> {
         return None;
     }
     // The squares of large coordinates overflow.
-    match v.norm().is_infinite() {
-        true => Unit::try_new(v / v.amax(), 0.0),
-        false => Unit::try_new(v, least),
+    if v.norm().is_infinite() {
+        Unit::try_new(v / v.amax(), 0.0)
+    } else {
+        Unit::try_new(v, least)
     }
 }

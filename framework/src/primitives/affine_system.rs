@@ -203,9 +203,10 @@ impl AffineSystem {
                 None if continuous.is_some() => ctx.xc(),
                 None => &[],
             };
-            let u = match feeds_through {
-                true => ctx.eval(u)?.as_slice(),
-                false => &[],
+            let u = if feeds_through {
+                ctx.eval(u)?.as_slice()
+            } else {
+                &[]
             };
             combine(y, |i| T::from(s.y0[i]), [(&s.c, x), (&s.d, u)]);
             Ok(())

@@ -121,9 +121,10 @@ impl<T: Scalar> VectorLog<T> {
 
     fn header(&self, name: &str) -> String {
         let quoted = name.contains([',', '"', '\r', '\n']);
-        let (name, quote) = match quoted {
-            true => (name.replace('"', "\"\""), "\""),
-            false => (name.to_owned(), ""),
+        let (name, quote) = if quoted {
+            (name.replace('"', "\"\""), "\"")
+        } else {
+            (name.to_owned(), "")
         };
         let columns = (0..self.size).map(|i| format!(",{quote}{name}[{i}]{quote}"));
         format!("time{}\n", columns.collect::<String>())

@@ -13,9 +13,10 @@ use std::collections::BTreeSet;
 #[inline]
 pub(crate) fn new_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
     // Usually there is none; a loop without branches checks that fastest.
-    match after.iter().fold(false, |any, x| any | x.re().is_nan()) {
-        false => None,
-        true => place_of_nan(before, after),
+    if !after.iter().fold(false, |any, x| any | x.re().is_nan()) {
+        None
+    } else {
+        place_of_nan(before, after)
     }
 }
 
@@ -28,9 +29,10 @@ fn place_of_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
 /// Returns the index of the first number that is finite in `before` but not in `after`.
 #[inline]
 pub(crate) fn new_infinity_or_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
-    match after.iter().fold(true, |all, x| all & x.re().is_finite()) {
-        true => None,
-        false => place_of_infinity_or_nan(before, after),
+    if after.iter().fold(true, |all, x| all & x.re().is_finite()) {
+        None
+    } else {
+        place_of_infinity_or_nan(before, after)
     }
 }
 

@@ -209,12 +209,13 @@ fn joined<T: Scalar>(rotational: &Vector3<T>, translational: &Vector3<T>) -> Vec
 fn direction(what: &str, v: &Vector3<f64>) -> Result<Vector3<f64>> {
     // Scaling prevents overflow and underflow of the squares of large and small components.
     let scaled = v / v.amax();
-    match scaled.iter().all(|x| x.is_finite()) {
-        true => Ok(scaled.normalize()),
-        false => fail(
+    if scaled.iter().all(|x| x.is_finite()) {
+        Ok(scaled.normalize())
+    } else {
+        fail(
             WHO,
             format!("{what} must be finite and not zero, got {:?}", v.as_slice()),
-        ),
+        )
     }
 }
 
@@ -222,14 +223,13 @@ fn direction(what: &str, v: &Vector3<f64>) -> Result<Vector3<f64>> {
 fn along_segment<T: Scalar>(turning_rate: f64, ds: T) -> Isometry3<T> {
     let theta = ds * turning_rate;
     let rotation = math::rotation_z(theta);
-    let position = match turning_rate == 0.0 {
-        true => Vector3::new(ds, T::zero(), T::zero()),
-        false => {
-            // Avoids the cancellation in 1 - cos(theta).
-            let (s, c) = (theta * 0.5).sin_cos();
-            let diameter = T::from(2.0) / T::from(turning_rate);
-            Vector3::new(diameter * s * c, diameter * s * s, T::zero())
-        }
+    let position = if turning_rate == 0.0 {
+        Vector3::new(ds, T::zero(), T::zero())
+    } else {
+        // Avoids the cancellation in 1 - cos(theta).
+        let (s, c) = (theta * 0.5).sin_cos();
+        let diameter = T::from(2.0) / T::from(turning_rate);
+        Vector3::new(diameter * s * c, diameter * s * s, T::zero())
     };
     math::pose(rotation, position)
 }

@@ -274,9 +274,10 @@ pub(super) fn apply(built: &Built, ctx: &mut Context<f64>, change: Change) -> Op
         Change::Disable(i, false) => ctx.enable_caching(built.blocks[i % n].y).unwrap(),
         Change::DisableEntry(i, x) => {
             if let Some(entry) = built.blocks[i % n].entry {
-                match x {
-                    true => ctx.disable_caching_of(entry).unwrap(),
-                    false => ctx.enable_caching_of(entry).unwrap(),
+                if x {
+                    ctx.disable_caching_of(entry).unwrap()
+                } else {
+                    ctx.enable_caching_of(entry).unwrap()
                 }
             }
         }

@@ -23,9 +23,12 @@ impl<T: Scalar> LeafSystem<T> for Counter {
         let _first = d.discrete_state(&[T::zero()]);
         let group = d.discrete_state(&[T::zero(), T::zero()]);
         let every = Trigger::every(0.25);
-        let next_value = move |s: &Self, x: T, now: T| match now.re() >= s.nan_from {
-            true => T::from(f64::NAN),
-            false => x + T::one(),
+        let next_value = move |s: &Self, x: T, now: T| {
+            if now.re() >= s.nan_from {
+                T::from(f64::NAN)
+            } else {
+                x + T::one()
+            }
         };
         match self.by {
             Update::Discrete => d.discrete_update_on(every, move |s, ctx, next| {

@@ -236,10 +236,7 @@ proptest! {
         knots in prop::collection::vec(0.0..=1.0, 0..6),
         clamp in any::<bool>(),
     ) {
-        let kind = match clamp {
-            true => KnotVectorType::ClampedUniform,
-            false => KnotVectorType::Uniform,
-        };
+        let kind = if clamp { KnotVectorType::ClampedUniform } else { KnotVectorType::Uniform };
         let basis = BsplineBasis::uniform(order, 7, kind, (0.0, 1.0)).unwrap();
         let before = BsplineTrajectory::new(basis, &points()).unwrap();
         let mut after = before.clone();

@@ -155,9 +155,10 @@ fn outside(mesh: &VolumeMesh, e: usize, weights: &Vector4<f64>) -> f64 {
         let [a, b, c] = [1, 2, 3].map(|i| corners[(k + i) % 4]);
         let normal = (b - a).cross(&(c - a));
         let length = normal.norm();
-        match length > 0.0 {
-            true => normal.dot(&(corners[k] - a)).abs() / length,
-            false => 0.0,
+        if length > 0.0 {
+            normal.dot(&(corners[k] - a)).abs() / length
+        } else {
+            0.0
         }
     };
     (0..4).fold(0.0, |worst: f64, k| worst.max(-weights[k] * height(k)))

@@ -49,9 +49,10 @@ const SAME_LENGTH: f64 = 1e-9;
 pub(super) fn ball(radius: f64, hint: f64) -> Result<VolumeMesh> {
     let half_chord = hint / (2.0 * radius);
     // The edges of a chain from corner to corner of the octahedron span equal angles.
-    let parts = match half_chord < 1.0 {
-        true => FRAC_PI_2 / (2.0 * half_chord.asin()),
-        false => 1.0,
+    let parts = if half_chord < 1.0 {
+        FRAC_PI_2 / (2.0 * half_chord.asin())
+    } else {
+        1.0
     };
     let divisions = parts.log2().ceil().max(0.0);
     if divisions > f64::from(MOST_DIVISIONS) {
@@ -145,9 +146,10 @@ impl UnitBall {
         let [p, q] = ends.map(|v| self.vertices[v as usize]);
         let is_outside = ends.iter().all(|v| self.is_outside[*v as usize]);
         let middle = (p + q) / 2.0;
-        self.vertices.push(match is_outside {
-            true => middle.normalize(),
-            false => middle,
+        self.vertices.push(if is_outside {
+            middle.normalize()
+        } else {
+            middle
         });
         self.is_outside.push(is_outside);
         self.vertices.len() as u32 - 1

@@ -64,9 +64,10 @@ impl Adjacency {
         let corners: Vec<Vector3<f64>> = in_order.map(|v| field.mesh().vertices()[v]).collect();
         let skin = ObbTree::new(&part_points, reach);
         let has_margin = field.values().iter().any(|p| *p < -LOW);
-        let faces = match has_margin {
-            true => None,
-            false => boundary_faces(&skin_tetrahedra, &neighbors),
+        let faces = if has_margin {
+            None
+        } else {
+            boundary_faces(&skin_tetrahedra, &neighbors)
         };
         let normals = faces.and_then(|faces| {
             NormalBounds::new(&skin, &faces, tetrahedra, field.mesh().vertices(), reach)

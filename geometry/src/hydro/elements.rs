@@ -74,9 +74,12 @@ impl CompliantMesh {
     /// Returns the adjacency, made for the first contact with another compliant mesh; `None` if
     /// surfaces cannot be followed in this mesh.
     pub(super) fn adjacency(&self) -> Option<&Adjacency> {
-        let adjacency = self.adjacency.get_or_init(|| match self.is_complete {
-            true => Adjacency::new(&self.field, &self.tetrahedra, self.reach),
-            false => None,
+        let adjacency = self.adjacency.get_or_init(|| {
+            if self.is_complete {
+                Adjacency::new(&self.field, &self.tetrahedra, self.reach)
+            } else {
+                None
+            }
         });
         adjacency.as_ref()
     }

@@ -285,9 +285,10 @@ fn compliant_mesh(shape: &Mesh, margin: f64) -> Result<Tessellation> {
         let volume = oriented(shape.volume_mesh()?, &place)?;
         let pressures = pressure_of_volume(&volume, margin)?;
         warn_of_tetrahedra_on_boundary(&volume, &pressures, &place)?;
-        let volume = match margin == 0.0 {
-            true => without_inverted(volume)?,
-            false => volume,
+        let volume = if margin == 0.0 {
+            without_inverted(volume)?
+        } else {
+            volume
         };
         Tessellation { volume, pressures }
     } else {

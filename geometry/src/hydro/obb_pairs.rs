@@ -160,9 +160,10 @@ impl<B: PairFilter, F: FnMut(u32, u32) -> bool> Pairs<'_, B, F> {
         // The larger one is divided first, and of similar ones that of B.
         let is_b = is_a_leaf || (!is_b_leaf && 2.0 * of_b.own.size() > of_a.own.size());
         let [x_ba, x_ab] = self.poses;
-        let (tree, place, other, in_other) = match is_b {
-            true => (self.b, of_b, of_a, x_ab),
-            false => (self.a, of_a, of_b, x_ba),
+        let (tree, place, other, in_other) = if is_b {
+            (self.b, of_b, of_a, x_ab)
+        } else {
+            (self.a, of_a, of_b, x_ba)
         };
         let bounds = self.filter.of_node(is_b, place.link);
         let kept = B::kept(&bounds, other.bound);
@@ -174,9 +175,10 @@ impl<B: PairFilter, F: FnMut(u32, u32) -> bool> Pairs<'_, B, F> {
             let link = node.links[k];
             let is_wanted = if link & other.link & LEAF != 0 {
                 let (link, other) = (link & !LEAF, other.link & !LEAF);
-                match is_b {
-                    true => (self.found)(other, link),
-                    false => (self.found)(link, other),
+                if is_b {
+                    (self.found)(other, link)
+                } else {
+                    (self.found)(link, other)
                 }
             } else {
                 let child = Place {
@@ -184,9 +186,10 @@ impl<B: PairFilter, F: FnMut(u32, u32) -> bool> Pairs<'_, B, F> {
                     own: in_other.child(&node.boxes, k),
                     bound: B::of_child(&bounds, k),
                 };
-                match is_b {
-                    true => self.find(of_a, &child),
-                    false => self.find(&child, of_b),
+                if is_b {
+                    self.find(of_a, &child)
+                } else {
+                    self.find(&child, of_b)
                 }
             };
             if !is_wanted {

@@ -363,9 +363,10 @@ fn oriented_box<'a, I: Iterator<Item = &'a Vector3<f64>>>(
         let [a, b, c] = own.axes.map(|axis| axis.norm());
         a * b + b * c + c * a
     };
-    match area(&along_frame) <= area(&principal) {
-        true => along_frame,
-        false => principal,
+    if area(&along_frame) <= area(&principal) {
+        along_frame
+    } else {
+        principal
     }
 }
 

@@ -44,9 +44,10 @@ impl RawSurface {
     /// Returns the vertex at a place in the sequence of all faces.
     #[inline(always)]
     pub(super) fn vertex_at(&self, i: usize) -> u32 {
-        match self.indices.is_empty() {
-            true => i as u32,
-            false => self.indices[i],
+        if self.indices.is_empty() {
+            i as u32
+        } else {
+            self.indices[i]
         }
     }
 

@@ -200,9 +200,10 @@ impl<'a> TetrahedronPair<'a> {
         if !polygon.begin(&self.r.corners, &excess) {
             let close = self.r.rounding + CLOSE * self.rounding * size;
             let near = difference.abs().simd_le(close).to_bitmask();
-            return match self.touches(near) {
-                true => Cut::Close,
-                false => Cut::Apart,
+            return if self.touches(near) {
+                Cut::Close
+            } else {
+                Cut::Apart
             };
         }
         // Faces lie between where the pressure of S is greater and where it is not, as in the
@@ -242,9 +243,10 @@ impl<'a> TetrahedronPair<'a> {
             let above = heights.simd_gt(f64x4::splat(0.0)).to_bitmask();
             if is_edge && above & corners != 0 {
                 let [a, b] = [first, last].map(|k| heights.as_array()[k as usize & 3]);
-                match a > b {
-                    true => begin = begin.max(a / (a - b)),
-                    false => end = end.min(a / (a - b)),
+                if a > b {
+                    begin = begin.max(a / (a - b))
+                } else {
+                    end = end.min(a / (a - b))
                 }
             }
             corners & !above == 0 || begin > end

@@ -54,10 +54,7 @@ impl Tetrahedron {
                 offset: normal.dot(&a),
             };
             let is_outward = normal.dot(&(at(vertices[f]) - a)) <= 0.0;
-            *face = match is_outward {
-                true => plane,
-                false => plane.opposite(),
-            };
+            *face = if is_outward { plane } else { plane.opposite() };
         }
         let values = faces.iter().flat_map(|f| f.normal.iter());
         if !values.chain(gradient.iter()).all(|x| x.is_finite()) {

@@ -48,9 +48,12 @@ pub(crate) fn render_mesh_of_heights(grid: &HeightGrid) -> RenderMesh {
         let [a, b, c] = t.map(|v| vertices[v as usize]);
         (b - a).cross(&(c - a)).normalize()
     };
-    let with_uvs = |(i, t): (usize, &[u32; 3])| match i < of_heights {
-        true => *t,
-        false => [RenderMesh::NO_UV; 3],
+    let with_uvs = |(i, t): (usize, &[u32; 3])| {
+        if i < of_heights {
+            *t
+        } else {
+            [RenderMesh::NO_UV; 3]
+        }
     };
     RenderMesh {
         normals: triangles.iter().map(normal).collect(),

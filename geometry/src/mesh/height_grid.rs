@@ -57,9 +57,10 @@ impl HeightGrid {
     #[inline]
     pub(crate) fn triangle(&self, [x, y]: [usize; 2], second: bool) -> [Vector3<f64>; 3] {
         let (a, d) = (self.vertex(y, x), self.vertex(y + 1, x + 1));
-        match second {
-            false => [a, self.vertex(y, x + 1), d],
-            true => [a, d, self.vertex(y + 1, x)],
+        if !second {
+            [a, self.vertex(y, x + 1), d]
+        } else {
+            [a, d, self.vertex(y + 1, x)]
         }
     }
 

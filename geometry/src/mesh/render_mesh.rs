@@ -144,12 +144,13 @@ impl RenderMesh {
             }
             next = end;
         }
-        match next == n {
-            true => Ok(()),
-            false => wrong(format!(
+        if next == n {
+            Ok(())
+        } else {
+            wrong(format!(
                 "groups must cover all {triangles}, got {next}",
                 triangles = counted(n, "triangle")
-            )),
+            ))
         }
     }
 

@@ -232,9 +232,10 @@ pub fn convert_volume_to_surface_mesh<T: Scalar>(
     let outward = faces.iter().map(|face| {
         let v = volume.elements[face.tetrahedron].vertices();
         let [a, b, c] = OUTWARD[face.opposite].map(|i| v[i]);
-        match volume.calc_tetrahedron_volume(face.tetrahedron).re() < 0.0 {
-            true => [a, c, b],
-            false => [a, b, c],
+        if volume.calc_tetrahedron_volume(face.tetrahedron).re() < 0.0 {
+            [a, c, b]
+        } else {
+            [a, b, c]
         }
     });
     let mut boundary: Vec<[u32; 3]> = outward.collect();

@@ -106,9 +106,10 @@ fn forces_along_random_paths_do_not_jump() {
             let shapes = solids.each_ref().map(|s| &s.shape);
             // A touch without pressure is rounding.
             let unit = largest.max(1e-12 * MODULI[1]);
-            Some(match left <= 1e-6 * unit {
-                true => String::new(),
-                false => format!("pair {number}: {left} of {largest} {shapes:?}"),
+            Some(if left <= 1e-6 * unit {
+                String::new()
+            } else {
+                format!("pair {number}: {left} of {largest} {shapes:?}")
             })
         })
         .collect();

@@ -80,9 +80,10 @@ fn surface(r: &mut Random) -> (Vec<Vector3<f64>>, Vec<[usize; 3]>) {
     let mut corners = vec![Vector3::new(0.0, 0.0, -0.5), Vector3::new(0.0, 0.0, 0.5)];
     for i in 0..n {
         let angle = std::f64::consts::TAU * i as f64 / n as f64;
-        let (radius, z) = match is_regular {
-            true => (0.5, 0.0),
-            false => (r.range(0.2, 0.5), r.range(-0.2, 0.2)),
+        let (radius, z) = if is_regular {
+            (0.5, 0.0)
+        } else {
+            (r.range(0.2, 0.5), r.range(-0.2, 0.2))
         };
         corners.push(Vector3::new(radius * angle.cos(), radius * angle.sin(), z));
     }

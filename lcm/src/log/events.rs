@@ -159,9 +159,10 @@ impl<R: BufRead + Seek> Events<R> {
         if read < HEADER {
             let sync = SYNC.to_be_bytes();
             let head = &bytes[..read.min(4)];
-            return Ok(match read > 0 && sync.starts_with(head) {
-                true => Found::Cut,
-                false => Found::Garbage,
+            return Ok(if read > 0 && sync.starts_with(head) {
+                Found::Cut
+            } else {
+                Found::Garbage
             });
         }
         let Some(header) = Header::from_bytes(&bytes) else {
@@ -188,9 +189,10 @@ impl<R: BufRead + Seek> Events<R> {
         self.advance_to(start)?;
         // The event after it may be cut off by the end of the stream.
         let good = SYNC.to_be_bytes().starts_with(&sync[..read]);
-        Ok(match good {
-            true => Found::Event(header),
-            false => Found::Doubtful,
+        Ok(if good {
+            Found::Event(header)
+        } else {
+            Found::Doubtful
         })
     }
     /// Reads as many bytes as there are, up to the length of `bytes`, and goes back.

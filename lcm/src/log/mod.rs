@@ -120,8 +120,9 @@ fn open_regular(path: &Path, options: &OpenOptions) -> Result<File> {
     }
     let file = options.open(path).map_err(|error| Error::io(path, error))?;
     let metadata = file.metadata().map_err(|error| Error::io(path, error))?;
-    match metadata.is_file() {
-        true => Ok(file),
-        false => Err(irregular()),
+    if metadata.is_file() {
+        Ok(file)
+    } else {
+        Err(irregular())
     }
 }

@@ -84,9 +84,10 @@ impl<'a> Decoder<'a> {
     }
     /// Checks that `count` bytes are left.
     pub(super) fn check(&self, count: usize) -> Result<()> {
-        match count <= self.left() {
-            true => Ok(()),
-            false => Err(self.missing(count)),
+        if count <= self.left() {
+            Ok(())
+        } else {
+            Err(self.missing(count))
         }
     }
     /// Charges `count` zero-size elements against the message limit.

@@ -107,9 +107,10 @@ impl Transport {
             counters.add(Count::Received, 1);
             inbox.deliver(&event.channel, event.data.into());
         }
-        Ok(match player.is_paced() {
-            true => Play::Delivered,
-            false => Play::DeliveredAtOnce,
+        Ok(if player.is_paced() {
+            Play::Delivered
+        } else {
+            Play::DeliveredAtOnce
         })
     }
     /// Writes buffered events.

@@ -156,9 +156,10 @@ impl BlockCholesky {
 
     /// Factors the matrix in place; returns false if it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
-        match self.blocks.len() >= MANY_BLOCKS {
-            true => dispatch(Factorization(self)),
-            false => self.factor_columns(),
+        if self.blocks.len() >= MANY_BLOCKS {
+            dispatch(Factorization(self))
+        } else {
+            self.factor_columns()
         }
     }
 
@@ -203,9 +204,10 @@ impl BlockCholesky {
 
     /// Replaces b, in the original order, by the solution of `A x = b` with the factored matrix A.
     pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
-        match self.values.len() >= MANY_VALUES {
-            true => dispatch(BlockSolution { factor: self, b }),
-            false => self.solve_columns(b),
+        if self.values.len() >= MANY_VALUES {
+            dispatch(BlockSolution { factor: self, b })
+        } else {
+            self.solve_columns(b)
         }
     }
 
@@ -246,9 +248,10 @@ impl BlockCholesky {
         let (n, m) = (column.size as usize, row.size as usize);
         let (of_column, of_row) = (column.start as usize, row.start as usize);
         let (before, after) = b.split_at_mut(of_column.max(of_row));
-        let (of_column, of_row) = match of_column < of_row {
-            true => (&mut before[of_column..][..n], &mut after[..m]),
-            false => (&mut after[..n], &mut before[of_row..][..m]),
+        let (of_column, of_row) = if of_column < of_row {
+            (&mut before[of_column..][..n], &mut after[..m])
+        } else {
+            (&mut after[..n], &mut before[of_row..][..m])
         };
         (&self.values[offset as usize..][..m * n], of_column, of_row)
     }

@@ -43,9 +43,10 @@ impl<C: Scalar> ContactMotion<'_, C> {
             let v = &v_wb[body.index()];
             let mut at_point = v.translational;
             add_cross(&mut at_point, &v.rotational, &self.arm(body));
-            match is_a {
-                true => sum -= &at_point,
-                false => sum += &at_point,
+            if is_a {
+                sum -= &at_point
+            } else {
+                sum += &at_point
             }
         }
         sum
@@ -88,15 +89,12 @@ impl<C: Scalar> ContactMotion<'_, C> {
         for (body, is_a) in self.moving_bodies() {
             let (arm, sum) = (self.arm(body), &mut sums[body.index()]);
             // arm x f = -(f x arm)
-            match is_a {
-                true => {
-                    add_cross(&mut sum.rotational, &on_b, &arm);
-                    sum.translational -= &on_b;
-                }
-                false => {
-                    subtract_cross(&mut sum.rotational, &on_b, &arm);
-                    sum.translational += &on_b;
-                }
+            if is_a {
+                add_cross(&mut sum.rotational, &on_b, &arm);
+                sum.translational -= &on_b;
+            } else {
+                subtract_cross(&mut sum.rotational, &on_b, &arm);
+                sum.translational += &on_b;
             }
         }
     }

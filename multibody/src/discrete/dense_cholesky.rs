@@ -271,9 +271,10 @@ pub(super) fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) 
 /// Subtracts `X X^T` from the lower triangle of a block on the diagonal.
 #[inline(always)]
 pub(super) fn subtract_square(n: usize, x: &[f64], out: &mut [f64]) {
-    match x.len() / n >= LARGE {
-        true => dense_tiles::subtract_square(n, x, out),
-        false => subtract_product(n, x, x, out),
+    if x.len() / n >= LARGE {
+        dense_tiles::subtract_square(n, x, out)
+    } else {
+        subtract_product(n, x, x, out)
     }
 }
 

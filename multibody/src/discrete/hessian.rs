@@ -116,9 +116,10 @@ mod tests {
                 let (block, transposed) = hessian.off_diagonal_mut(i, j);
                 for a in 0..sizes[i] {
                     for b in 0..sizes[j] {
-                        let at = match transposed {
-                            true => b * sizes[i] + a,
-                            false => a * sizes[j] + b,
+                        let at = if transposed {
+                            b * sizes[i] + a
+                        } else {
+                            a * sizes[j] + b
                         };
                         block[at] = value(i, j, a * sizes[j] + b);
                     }

@@ -119,9 +119,10 @@ impl<T: Scalar> HuntCrossley<T> {
             return (impulse, slope);
         }
         let faded = T::one() - v * self.fade;
-        match faded.re() > 0.0 {
-            true => (impulse * faded, slope * faded - impulse * self.fade),
-            false => (T::zero(), T::zero()),
+        if faded.re() > 0.0 {
+            (impulse * faded, slope * faded - impulse * self.fade)
+        } else {
+            (T::zero(), T::zero())
         }
     }
     /// Returns the tangential velocity as a smooth speed and a direction, which is shorter than 1

@@ -84,33 +84,34 @@ impl LineSearch {
         let mut point = whole;
         for i in 0..MAX_EVALUATIONS {
             let newton = point.at - point.slope / second;
-            let at = match low.at < newton && newton < high.at {
-                true => newton,
-                false => {
-                    // Where the tangents meet is a bend of the cost.
-                    let part = if i < MAX_TANGENTS { MARGIN } else { 0.5 };
-                    let margin = part * (high.at - low.at);
-                    // A cost that is not finite gives NaN, which `max` ignores.
-                    let at = low.meet(high).max(low.at + margin);
-                    at.min(high.at - margin)
-                }
+            let at = if low.at < newton && newton < high.at {
+                newton
+            } else {
+                // Where the tangents meet is a bend of the cost.
+                let part = if i < MAX_TANGENTS { MARGIN } else { 0.5 };
+                let margin = part * (high.at - low.at);
+                // A cost that is not finite gives NaN, which `max` ignores.
+                let at = low.meet(high).max(low.at + margin);
+                at.min(high.at - margin)
             };
             (point, second) = evaluate(at);
             if self.ends_at(point) {
                 return point;
             }
-            match point.slope < 0.0 {
-                true => low = point,
-                false => high = point,
+            if point.slope < 0.0 {
+                low = point
+            } else {
+                high = point
             }
             if high.at - low.at < MIN_BRACKET {
                 break;
             }
         }
         // Rounding hides the minimum, and the cost may be greater at the upper bound.
-        match point.at == low.at {
-            true => point,
-            false => evaluate(low.at).0,
+        if point.at == low.at {
+            point
+        } else {
+            evaluate(low.at).0
         }
     }
 }

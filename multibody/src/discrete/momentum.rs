@@ -247,9 +247,10 @@ impl<T: Scalar> FreeMotion<'_, T> {
         }
         part.factors.copy_from_slice(part.a);
         if !factor_dense(n, part.factors) {
-            return Err(match part.a.iter().all(|x| x.is_finite()) {
-                true => StepFailureKind::SingularInertia,
-                false => StepFailureKind::NotFinite,
+            return Err(if part.a.iter().all(|x| x.is_finite()) {
+                StepFailureKind::SingularInertia
+            } else {
+                StepFailureKind::NotFinite
             });
         }
         solve_dense(n, part.factors, change);

@@ -289,9 +289,10 @@ impl StepSettings {
             Some(mass) => row.softness / mass,
             None => row.softness * w.value(),
         };
-        let r = match r.re() < near_rigid(NEAR_RIGID, w.real) {
-            true => near_rigid(NEAR_RIGID, w.value()),
-            false => r,
+        let r = if r.re() < near_rigid(NEAR_RIGID, w.real) {
+            near_rigid(NEAR_RIGID, w.value())
+        } else {
+            r
         };
         RowLaw::two_sided(r, row.rate + row.reference * self.dt)
     }
@@ -317,12 +318,11 @@ impl StepSettings {
         let dt = self.dt;
         let compliance = ((p * dt + d) * dt).recip();
         // Gains too large for the inertia are both reduced.
-        let (r, scale) = match compliance.re() < near_rigid(NEAR_RIGID, w.real) {
-            true => {
-                let rigid = near_rigid(NEAR_RIGID, w.value());
-                (rigid, compliance / rigid)
-            }
-            false => (compliance, T::one()),
+        let (r, scale) = if compliance.re() < near_rigid(NEAR_RIGID, w.real) {
+            let rigid = near_rigid(NEAR_RIGID, w.value());
+            (rigid, compliance / rigid)
+        } else {
+            (compliance, T::one())
         };
         let effort = c.effort_at_rest * scale + c.feed_forward;
         RowLaw {
@@ -376,9 +376,10 @@ impl StepSettings {
     fn linear<T: Scalar>(&self, c: &ContactParameters<T>, w: &InverseInertia<'_, T>) -> (T, T) {
         let dt = self.dt;
         let compliance = (c.k * (c.tau + dt) * dt).recip();
-        let mut r = match compliance.re() < near_rigid(self.near_rigid, w.real) {
-            true => near_rigid(self.near_rigid, w.value()),
-            false => compliance,
+        let mut r = if compliance.re() < near_rigid(self.near_rigid, w.real) {
+            near_rigid(self.near_rigid, w.value())
+        } else {
+            compliance
         };
         let mut v_hat = c.depth / (c.tau + dt);
         if v_hat.re() > self.max_recovery_speed {
@@ -400,9 +401,10 @@ impl StepSettings {
         let dt = self.dt;
         // A stiffness k with the regularization of a near-rigid contact, 1 / (k dt^2).
         let scale = self.near_rigid_hunt_crossley;
-        let k = match near_rigid(scale, w.real) * (dt * dt) * c.k.re() > 1.0 {
-            true => (near_rigid(scale, w.value()) * (dt * dt)).recip(),
-            false => c.k,
+        let k = if near_rigid(scale, w.real) * (dt * dt) * c.k.re() > 1.0 {
+            (near_rigid(scale, w.value()) * (dt * dt)).recip()
+        } else {
+            c.k
         };
         let fe0 = k * c.depth;
         let damping = greater(T::one() - c.d * vn, T::zero());

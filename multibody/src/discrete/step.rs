@@ -141,9 +141,10 @@ impl<T: Scalar> StepStorage<T> {
             with_derivatives: true,
         };
         islands.for_each(|solver, problem| {
-            match constraints.has_derivatives(problem.island, constant_trees) {
-                true => solver.factor_at_solution(problem),
-                false => Ok(()),
+            if constraints.has_derivatives(problem.island, constant_trees) {
+                solver.factor_at_solution(problem)
+            } else {
+                Ok(())
             }
         })?;
         let solved = SolvedStep {
@@ -261,12 +262,11 @@ fn update_impulses(
             None => ConstraintEnd::zero(),
         };
     };
-    match parallel {
-        true => {
-            let all = ends.par_iter_mut().zip(places);
-            all.with_min_len(CONTACTS_PER_TASK).for_each(update);
-        }
-        false => ends.iter_mut().zip(places).for_each(update),
+    if parallel {
+        let all = ends.par_iter_mut().zip(places);
+        all.with_min_len(CONTACTS_PER_TASK).for_each(update);
+    } else {
+        ends.iter_mut().zip(places).for_each(update)
     }
 }
 
@@ -304,13 +304,12 @@ impl SolvedIslands<'_> {
             solver.failure = f(solver, &problem).err();
         };
         let num_constraints = self.constraints.list.len();
-        match are_many(num_constraints) && islands.len() > 1 {
-            true => {
-                let all = solvers.par_iter_mut().zip(islands);
-                let per_task = (islands.len() * CONTACTS_PER_TASK).div_ceil(num_constraints);
-                all.with_max_len(per_task).for_each(call);
-            }
-            false => solvers.iter_mut().zip(islands).for_each(call),
+        if are_many(num_constraints) && islands.len() > 1 {
+            let all = solvers.par_iter_mut().zip(islands);
+            let per_task = (islands.len() * CONTACTS_PER_TASK).div_ceil(num_constraints);
+            all.with_max_len(per_task).for_each(call);
+        } else {
+            solvers.iter_mut().zip(islands).for_each(call)
         }
         failure(solvers, islands).map_or(Ok(()), Err)
     }

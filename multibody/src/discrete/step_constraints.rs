@@ -148,15 +148,12 @@ impl<'a, T: Scalar> StepFrame<'a, T> {
     fn inverse_inertia<const R: usize>(&self, jacobian: &[f64], blocks: &JacobianBlocks) -> T {
         let trees = self.start.trees;
         let constant = |block: &JacobianBlock| self.has_constant_inertia(block.tree as usize);
-        match blocks.iter().all(constant) {
-            true => {
-                let diagonal = self.inverse_diagonal;
-                T::from(inverse_inertia::<R>(trees, jacobian, blocks, diagonal))
-            }
-            false => {
-                let diagonal = self.derived_diagonal();
-                derive_inverse_inertia::<T, f64, R>(trees, jacobian, blocks, diagonal)
-            }
+        if blocks.iter().all(constant) {
+            let diagonal = self.inverse_diagonal;
+            T::from(inverse_inertia::<R>(trees, jacobian, blocks, diagonal))
+        } else {
+            let diagonal = self.derived_diagonal();
+            derive_inverse_inertia::<T, f64, R>(trees, jacobian, blocks, diagonal)
         }
     }
 }
@@ -282,9 +279,12 @@ impl<T: Scalar> StepConstraints<T> {
             own.get(k - trees.range(tree).start).copied()
         };
         let real = &frame.inverse_diagonal;
-        let inverse = |k: usize| match k < num_velocities {
-            true => frame.derived_diagonal()[k],
-            false => vertices(k, |body| &body.inverse_diagonal).unwrap_or_else(|| T::from(real[k])),
+        let inverse = |k: usize| {
+            if k < num_velocities {
+                frame.derived_diagonal()[k]
+            } else {
+                vertices(k, |body| &body.inverse_diagonal).unwrap_or_else(|| T::from(real[k]))
+            }
         };
         let v0 = |k: usize| match k < num_velocities {
             true if start.locked[k] => T::zero(),

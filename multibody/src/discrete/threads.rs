@@ -66,8 +66,9 @@ pub(crate) fn join_if<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    match parallel {
-        true => rayon::join(a, b),
-        false => (a(), b()),
+    if parallel {
+        rayon::join(a, b)
+    } else {
+        (a(), b())
     }
 }

@@ -156,11 +156,12 @@ where
 #[inline]
 fn rotated_of_model<T: Scalar>(i: &Matrix3<f64>, r_wb: &Matrix3<T>) -> [T; 6] {
     let is_diagonal = i[(0, 1)] == 0.0 && i[(0, 2)] == 0.0 && i[(1, 2)] == 0.0;
-    match T::NDERIV > 0 && is_diagonal {
-        true => entries(r_wb, |[x, y, z]| {
+    if T::NDERIV > 0 && is_diagonal {
+        entries(r_wb, |[x, y, z]| {
             [x * i[(0, 0)], y * i[(1, 1)], z * i[(2, 2)]]
-        }),
-        false => rotated(i, r_wb),
+        })
+    } else {
+        rotated(i, r_wb)
     }
 }
 

@@ -189,9 +189,10 @@ impl<T: Scalar> ForceElementState<'_, T> {
             } => {
                 let (stretch, _) = self.tendon(joints, *free_lengths);
                 let is_slack = stretch.re() == 0.0 && free_lengths[0] < free_lengths[1];
-                let stiffness = match is_slack {
-                    true => T::zero(),
-                    false => self.constant(index, 0, *stiffness),
+                let stiffness = if is_slack {
+                    T::zero()
+                } else {
+                    self.constant(index, 0, *stiffness)
                 };
                 let damping = self.constant(index, 1, *damping);
                 for (i, a) in joints.iter().map(|(j, a)| (self.joint(*j).0, *a)) {

@@ -98,12 +98,11 @@ impl<T: Scalar> MultibodyForces<T> {
             let body = node.body as usize;
             let g = gravity(BodyIndex::new(body));
             let is_model = inertias.body(node).is_none();
-            self.spatial[body] += match is_model && positions.lacks_derivatives(node.body) {
-                true => {
-                    let weight = weight(&Inertias::of_model(), node, positions.real(), &g);
-                    SpatialVector::lift(&weight)
-                }
-                false => weight(inertias, node, positions, &g),
+            self.spatial[body] += if is_model && positions.lacks_derivatives(node.body) {
+                let weight = weight(&Inertias::of_model(), node, positions.real(), &g);
+                SpatialVector::lift(&weight)
+            } else {
+                weight(inertias, node, positions, &g)
             };
         }
     }

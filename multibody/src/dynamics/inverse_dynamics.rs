@@ -83,9 +83,10 @@ impl<T: Scalar> GivenMotion<'_, T> {
             let only_turns = node.only_turns();
             for k in node.velocities() {
                 let column = &positions.columns[k];
-                tau[k] = match only_turns {
-                    true => column.rotational.dot(&force.rotational),
-                    false => column.dot(force),
+                tau[k] = if only_turns {
+                    column.rotational.dot(&force.rotational)
+                } else {
+                    column.dot(force)
                 };
                 if let Some(vdot) = vdot {
                     tau[k] += vdot[k] * self.inertias.reflected(node);
@@ -102,12 +103,11 @@ impl<T: Scalar> GivenMotion<'_, T> {
             let w = &self.velocities.v_wb[body].rotational;
             let force = &mut forces[body];
             let a = *force;
-            match self.inertias.body(node).is_none() && positions.lacks_derivatives(node.body) {
-                true => {
-                    let model = Inertias::of_model();
-                    CompositeInertia::of(&model, node, positions.real()).force(&a, w, force);
-                }
-                false => CompositeInertia::of(self.inertias, node, positions).force(&a, w, force),
+            if self.inertias.body(node).is_none() && positions.lacks_derivatives(node.body) {
+                let model = Inertias::of_model();
+                CompositeInertia::of(&model, node, positions.real()).force(&a, w, force);
+            } else {
+                CompositeInertia::of(self.inertias, node, positions).force(&a, w, force)
             }
             if let Some(applied) = self.applied {
                 force.rotational -= &applied[body].rotational;
@@ -117,9 +117,10 @@ impl<T: Scalar> GivenMotion<'_, T> {
         for node in nodes.iter().rev().filter(|node| node.parent != 0) {
             let two = forces.get_disjoint_mut([node.body as usize, node.parent as usize]);
             let [force, inboard] = two.expect("a body is not its own parent");
-            match self.positions.lacks_derivatives(node.body) {
-                true => inboard.add_force_from(force, &arm(self.positions.real(), node)),
-                false => inboard.add_force_from(force, &arm(self.positions, node)),
+            if self.positions.lacks_derivatives(node.body) {
+                inboard.add_force_from(force, &arm(self.positions.real(), node))
+            } else {
+                inboard.add_force_from(force, &arm(self.positions, node))
             }
         }
     }

@@ -72,9 +72,10 @@ pub(crate) fn mass_matrix_diagonal<T: Scalar>(
         for k in node.velocities() {
             let column = &positions.columns[k];
             let w = &column.rotational;
-            let m = match node.only_turns() {
-                true => w.dot(&composite.turn(w)),
-                false => column.dot(&composite.momentum(column)),
+            let m = if node.only_turns() {
+                w.dot(&composite.turn(w))
+            } else {
+                column.dot(&composite.momentum(column))
             };
             diagonal.push(m + inertias.reflected(node));
         }

@@ -110,10 +110,10 @@ fn common_normal<T: Scalar>([a, b]: &[Vector3<T>; 2]) -> Vector3<T> {
     let a = values(a);
     let mut other = Vector3::repeat(1.0);
     // Of equal components, MuJoCo takes the first.
-    let largest = (1..3).fold(0, |most, i| match a[i].abs() > a[most].abs() {
-        true => i,
-        false => most,
-    });
+    let largest = (1..3).fold(
+        0,
+        |most, i| if a[i].abs() > a[most].abs() { i } else { most },
+    );
     other[largest] = 0.0;
     constant(&a.cross(&other).normalize())
 }
@@ -122,9 +122,10 @@ fn common_normal<T: Scalar>([a, b]: &[Vector3<T>; 2]) -> Vector3<T> {
 fn nearest_to_origin(a: &Vector3<f64>, b: &Vector3<f64>) -> Vector3<f64> {
     let along = b - a;
     let squared = along.norm_squared();
-    match squared < TINY {
-        true => *a,
-        false => a + along * (-along.dot(a) / squared).clamp(0.0, 1.0),
+    if squared < TINY {
+        *a
+    } else {
+        a + along * (-along.dot(a) / squared).clamp(0.0, 1.0)
     }
 }
 
@@ -143,9 +144,10 @@ impl Circle<f64> {
         }
         let nearest = nearest_to_origin(a, b);
         if side.is_some_and(|side| side.norm() < radius) {
-            return match nearest.norm() <= radius {
-                true => Way::Straight,
-                false => self.way_inside(ends),
+            return if nearest.norm() <= radius {
+                Way::Straight
+            } else {
+                self.way_inside(ends)
             };
         }
         let side = side.map(|s| {
@@ -203,9 +205,10 @@ impl Circle<f64> {
         for _ in 0..MOST_STEPS {
             let (before, after) = (slope(lengths[0], angle), slope(lengths[1], total - angle));
             let error = before.0 - after.0;
-            match error > 0.0 {
-                true => high = angle,
-                false => low = angle,
+            if error > 0.0 {
+                high = angle
+            } else {
+                low = angle
             }
             let step = error / (before.1 + after.1);
             let next = match angle - step {
@@ -232,9 +235,10 @@ impl<T: Scalar> Circle<T> {
         let free = ends.each_ref().map(|p| {
             let squared = p.norm_squared() - r * r;
             // The root has no derivative on the circle, where nothing is left of the tendon.
-            match squared.re() > 0.0 {
-                true => squared.sqrt(),
-                false => T::zero(),
+            if squared.re() > 0.0 {
+                squared.sqrt()
+            } else {
+                T::zero()
             }
         });
         let point = |i: usize| {

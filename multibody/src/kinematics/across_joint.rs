@@ -47,9 +47,10 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
             return self.p_pb - turned(self.r_wp, &self.body.x_pf.translation.vector);
         }
         let p_bm = &self.body.x_bm.translation.vector;
-        match *p_bm == Vector3::zeros() {
-            true => Vector3::zeros(),
-            false => -turned(self.r_wb, p_bm),
+        if *p_bm == Vector3::zeros() {
+            Vector3::zeros()
+        } else {
+            -turned(self.r_wb, p_bm)
         }
     }
 
@@ -60,9 +61,10 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     }
     /// Returns an axis of the frame that moves along a path, expressed in W.
     fn path_axis(&self, k: usize) -> Vector3<T> {
-        match self.body.reversed {
-            true => self.axis(k),
-            false => turned(self.r_wb, &(self.body.x_bm.rotation * Vector3::ith(k, 1.0))),
+        if self.body.reversed {
+            self.axis(k)
+        } else {
+            turned(self.r_wb, &(self.body.x_bm.rotation * Vector3::ith(k, 1.0)))
         }
     }
 
@@ -74,9 +76,10 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         let p = self.arm();
         let turning = |w: Vector3<T>| SpatialVector {
             rotational: w,
-            translational: match centered {
-                true => Vector3::zeros(),
-                false => cross(&w, &p),
+            translational: if centered {
+                Vector3::zeros()
+            } else {
+                cross(&w, &p)
             },
         };
         let sliding = |v: Vector3<T>| SpatialVector {

@@ -153,9 +153,10 @@ fn update_velocity<T: Scalar>(
     all: &mut [SpatialVector<T>],
 ) {
     let v = &v[node.velocities()];
-    match positions.lacks_derivatives(node.body) {
-        true => add_joint_velocity(node, positions.real(), v, all),
-        false => add_joint_velocity(node, positions, v, all),
+    if positions.lacks_derivatives(node.body) {
+        add_joint_velocity(node, positions.real(), v, all)
+    } else {
+        add_joint_velocity(node, positions, v, all)
     }
 }
 
@@ -223,9 +224,10 @@ pub(crate) fn spatial_accelerations_of<T: Scalar>(
             }
             continue;
         }
-        match positions.lacks_derivatives(node.body) {
-            true => acceleration(node, positions.real(), velocities, vdot, (inboard, a_wb)),
-            false => acceleration(node, positions, velocities, vdot, (inboard, a_wb)),
+        if positions.lacks_derivatives(node.body) {
+            acceleration(node, positions.real(), velocities, vdot, (inboard, a_wb))
+        } else {
+            acceleration(node, positions, velocities, vdot, (inboard, a_wb))
         }
     }
 }

@@ -128,8 +128,9 @@ impl JointActuator {
 }
 
 pub(crate) fn check_effort_limit(limit: f64) -> Result<(), String> {
-    match limit > 0.0 {
-        true => Ok(()),
-        false => Err(format!("the effort limit must be positive, got {limit:?}")),
+    if limit > 0.0 {
+        Ok(())
+    } else {
+        Err(format!("the effort limit must be positive, got {limit:?}"))
     }
 }

@@ -63,10 +63,11 @@ pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<
 
 /// Returns a value that is finite and at least 0.
 pub(super) fn check_at_least_zero(what: &str, value: f64) -> Result<f64, String> {
-    match value >= 0.0 && value.is_finite() {
-        true => Ok(value),
-        false => Err(format!(
+    if value >= 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(format!(
             "{what} must be finite and at least 0, got {value:?}"
-        )),
+        ))
     }
 }

@@ -61,9 +61,10 @@ impl Impedance {
     /// Returns the impedance at a depth (m), in any scalar.
     pub(crate) fn at<T: Scalar>(&self, depth: T) -> T {
         let [first, most] = self.ends;
-        let x = match self.width > 0.0 {
-            true => depth / self.width,
-            false => return T::from(most),
+        let x = if self.width > 0.0 {
+            depth / self.width
+        } else {
+            return T::from(most);
         };
         if x.re() <= 0.0 {
             return T::from(first);
@@ -73,9 +74,10 @@ impl Impedance {
         }
         let (p, m) = (self.power, self.midpoint);
         // Both halves are powers, from their end to the midpoint.
-        let (part, y, sign) = match x.re() <= m {
-            true => (m, x, 1.0),
-            false => (1.0 - m, -x + 1.0, -1.0),
+        let (part, y, sign) = if x.re() <= m {
+            (m, x, 1.0)
+        } else {
+            (1.0 - m, -x + 1.0, -1.0)
         };
         let below = match p {
             1.0 => T::one(),

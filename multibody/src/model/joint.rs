@@ -189,9 +189,10 @@ impl Joint {
         child: BodyIndex,
         path: PiecewiseConstantCurvatureTrajectory,
     ) -> Self {
-        let ends = match path.is_periodic() {
-            true => unlimited(1),
-            false => (vec![0.0], vec![path.length()]),
+        let ends = if path.is_periodic() {
+            unlimited(1)
+        } else {
+            (vec![0.0], vec![path.length()])
         };
         let path = Arc::new(path);
         Self {

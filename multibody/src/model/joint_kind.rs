@@ -158,13 +158,12 @@ impl JointKind {
     /// Returns the rotational positions of a ball joint or a floating joint for the rotation
     /// `R_FM`: a quaternion whose real part is not negative, or else roll, pitch and yaw.
     pub fn turning_positions<T: Scalar>(&self, r: &UnitQuaternion<T>) -> Vec<T> {
-        match self.has_quaternion() {
-            false => math::rpy_of(r).as_slice().to_vec(),
-            true => {
-                let is_negative = r.w.re() < 0.0;
-                let sign = |x: T| if is_negative { -x } else { x };
-                [r.w, r.i, r.j, r.k].map(sign).to_vec()
-            }
+        if !self.has_quaternion() {
+            math::rpy_of(r).as_slice().to_vec()
+        } else {
+            let is_negative = r.w.re() < 0.0;
+            let sign = |x: T| if is_negative { -x } else { x };
+            [r.w, r.i, r.j, r.k].map(sign).to_vec()
         }
     }
 }

@@ -221,9 +221,10 @@ impl MujocoContact {
         let mean = |a: f64, b: f64| share * a + (1.0 - share) * b;
         let are_times = self.solref[0] > 0.0 && other.solref[0] > 0.0;
         Self {
-            solref: match are_times {
-                true => [0, 1].map(|i| mean(self.solref[i], other.solref[i])),
-                false => [0, 1].map(|i| self.solref[i].min(other.solref[i])),
+            solref: if are_times {
+                [0, 1].map(|i| mean(self.solref[i], other.solref[i]))
+            } else {
+                [0, 1].map(|i| self.solref[i].min(other.solref[i]))
             },
             solimp: [0, 1, 2, 3, 4].map(|i| mean(self.solimp[i], other.solimp[i])),
             is_frictionless: self.is_frictionless && other.is_frictionless,
@@ -257,12 +258,13 @@ impl MujocoContact {
                 ));
             }
         }
-        match self.solmix >= 0.0 && self.solmix.is_finite() {
-            true => Ok(()),
-            false => Err(format!(
+        if self.solmix >= 0.0 && self.solmix.is_finite() {
+            Ok(())
+        } else {
+            Err(format!(
                 "MujocoContact: solmix must be finite and at least 0, got {:?}",
                 self.solmix
-            )),
+            ))
         }
     }
 }

@@ -41,12 +41,13 @@ pub(super) struct Sleepers {
 impl Sleepers {
     /// Returns those who slept at the end of a step.
     pub(super) fn new(state: &SleepState) -> Self {
-        match state.asleep_with.iter().any(Option::is_some) {
-            true => Self {
+        if state.asleep_with.iter().any(Option::is_some) {
+            Self {
                 asleep: state.asleep_with.iter().map(Option::is_some).collect(),
                 with: state.asleep_with.clone(),
-            },
-            false => Self::default(),
+            }
+        } else {
+            Self::default()
         }
     }
     /// Returns true if anything sleeps.

@@ -57,9 +57,10 @@ impl Topology {
         }
         // 0 times an infinity or NaN is NaN, and a NaN persists in the sum.
         let zero = x.iter().fold(0.0, |sum, x| sum + x.re() * 0.0);
-        match zero == 0.0 {
-            true => Ok(()),
-            false => Err(not_finite(which, names, x)),
+        if zero == 0.0 {
+            Ok(())
+        } else {
+            Err(not_finite(which, names, x))
         }
     }
 

@@ -35,9 +35,10 @@ impl Islands {
         if a == b {
             return false;
         }
-        let (small, large) = match self.sizes[a] < self.sizes[b] {
-            true => (a, b),
-            false => (b, a),
+        let (small, large) = if self.sizes[a] < self.sizes[b] {
+            (a, b)
+        } else {
+            (b, a)
         };
         self.towards[small] = large as u32;
         self.sizes[large] += self.sizes[small];

@@ -60,9 +60,10 @@ impl JointGraph {
             if reached[body.index()] || is_child[body.index()] {
                 continue;
             }
-            let list = match self.neighbours(body).is_empty() {
-                true => &mut single,
-                false => &mut connected,
+            let list = if self.neighbours(body).is_empty() {
+                &mut single
+            } else {
+                &mut connected
             };
             list.push(body);
             self.reach(body, joints, &mut reached)?;

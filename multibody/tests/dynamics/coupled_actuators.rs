@@ -145,9 +145,10 @@ fn paths_between_sleds_are_differences_of_their_positions() {
                     TendonPart::site(body, nalgebra::Vector3::zeros())
                 });
                 let instance = ModelInstanceIndex::DEFAULT;
-                let actuator = match by_path {
-                    true => plant.add_tendon_actuator("puller", instance, ends.into(), 100.0),
-                    false => plant.add_joint_actuator("puller", second, 100.0),
+                let actuator = if by_path {
+                    plant.add_tendon_actuator("puller", instance, ends.into(), 100.0)
+                } else {
+                    plant.add_joint_actuator("puller", second, 100.0)
                 };
                 let actuator = actuator.unwrap();
                 plant.set_affine_control(actuator, servo()).unwrap();

@@ -125,9 +125,10 @@ fn simulate(seed: u64, steps: &mut u64) -> Result<()> {
     ];
     let mut bodies = vec![];
     for i in 0..random.uniform(1.0, 3.0) as usize {
-        let shape = match random.uniform(0.0, 1.0) < 0.2 {
-            true => Sphere::new(power(random, -3.0, 0.0))?.into(),
-            false => mesh(random),
+        let shape = if random.uniform(0.0, 1.0) < 0.2 {
+            Sphere::new(power(random, -3.0, 0.0))?.into()
+        } else {
+            mesh(random)
         };
         let at = [0.0; 3].map(|_| *pick(random, &[0.0, 0.0, 0.05, -0.3]));
         let x = Isometry3::translation(at[0], at[1], at[2]);

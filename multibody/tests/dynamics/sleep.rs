@@ -222,8 +222,8 @@ fn springs_keep_what_they_connect_awake() {
         );
         let anchor = if connected { heavy } else { BodyIndex::WORLD };
         let (p_bq, free_length, stiffness, damping) = (Vector3::x() * 2.0, 1.0, 10.0, 0.0);
-        let spring = match by_tendon {
-            true => ForceElement::SpatialTendon {
+        let spring = if by_tendon {
+            ForceElement::SpatialTendon {
                 path: vec![
                     TendonPart::site(anchor, Vector3::zeros()),
                     TendonPart::site(light, p_bq),
@@ -231,8 +231,9 @@ fn springs_keep_what_they_connect_awake() {
                 free_lengths: [free_length; 2],
                 stiffness,
                 damping,
-            },
-            false => ForceElement::LinearSpringDamper {
+            }
+        } else {
+            ForceElement::LinearSpringDamper {
                 body_a: anchor,
                 p_ap: Vector3::zeros(),
                 body_b: light,
@@ -240,7 +241,7 @@ fn springs_keep_what_they_connect_awake() {
                 free_length,
                 stiffness,
                 damping,
-            },
+            }
         };
         plant.add_force_element(spring).unwrap();
         plant.finalize().unwrap();

@@ -459,9 +459,12 @@ fn check_derivatives(q: &[f64]) -> std::result::Result<(), TestCaseError> {
     let h = 1e-6;
     for i in 0..q.len() {
         let dual: Vec<AutoDiff> = (0..q.len())
-            .map(|j| match i == j {
-                true => AutoDiff::variable(q[j], 0),
-                false => AutoDiff::from(q[j]),
+            .map(|j| {
+                if i == j {
+                    AutoDiff::variable(q[j], 0)
+                } else {
+                    AutoDiff::from(q[j])
+                }
             })
             .collect();
         let mut out = vec![];

@@ -174,9 +174,12 @@ impl FormatSpec {
         let scientific = format!("{x:.*e}", digits - 1);
         let exponent = exponent(&scientific);
         let keep_zeros = self.alternate && self.kind.is_some();
-        let trimmed = |text: &str| match keep_zeros || !text.contains('.') {
-            true => text.to_owned(),
-            false => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        let trimmed = |text: &str| {
+            if keep_zeros || !text.contains('.') {
+                text.to_owned()
+            } else {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
         };
         if (-4..digits as i32).contains(&exponent) {
             let decimals = (digits as i32 - 1 - exponent) as usize;

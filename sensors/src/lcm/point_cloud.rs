@@ -84,9 +84,10 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
         data.reserve(cloud.size() * step as usize);
         is_finite = write_points(cloud, data);
     });
-    message.flags = match is_finite {
-        true => LcmtPointCloud::IS_STRICTLY_FINITE,
-        false => 0,
+    message.flags = if is_finite {
+        LcmtPointCloud::IS_STRICTLY_FINITE
+    } else {
+        0
     };
     message.point_step = step;
     let bytes = message.data.len();

@@ -100,17 +100,19 @@ impl<T: Scalar> Inputs<T> {
         ctx: &LeafContext<'a, T>,
     ) -> Result<BodyMotion<'a, T>> {
         let poses = ctx.eval(self.body_poses)?;
-        let velocities: &[SpatialVector<T>] = match reads.velocities {
-            true => ctx.eval(self.body_spatial_velocities)?,
-            false => &[],
+        let velocities: &[SpatialVector<T>] = if reads.velocities {
+            ctx.eval(self.body_spatial_velocities)?
+        } else {
+            &[]
         };
         per_body("body_poses", num_bodies, poses.len())?;
         if reads.velocities {
             per_body("body_spatial_velocities", num_bodies, velocities.len())?;
         }
-        let parameters = match reads.masses {
-            true => ctx.eval_optional(self.parameters)?,
-            false => None,
+        let parameters = if reads.masses {
+            ctx.eval_optional(self.parameters)?
+        } else {
+            None
         };
         Ok(BodyMotion {
             poses,
@@ -121,12 +123,13 @@ impl<T: Scalar> Inputs<T> {
 }
 
 fn per_body(port: &str, num_bodies: usize, found: usize) -> Result<()> {
-    match found == num_bodies {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if found == num_bodies {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "ModelSensors: input port '{port}' must have one value per body, {num_bodies} in all, \
-             got {found}; connect the plant that the sensors belong to"
-        ))),
+         got {found}; connect the plant that the sensors belong to"
+        )))
     }
 }
 

@@ -110,9 +110,10 @@ impl ModelSensors {
             }
             let range = start..start + measurement.size();
             start = range.end;
-            let cutoff = match measurement.has_cutoff() {
-                true => declared.cutoff,
-                false => f64::INFINITY,
+            let cutoff = if measurement.has_cutoff() {
+                declared.cutoff
+            } else {
+                f64::INFINITY
             };
             sensors.push(Sensor {
                 about: MeasuredSensor {

@@ -238,9 +238,10 @@ fn measurements_are_those_of_mujoco() {
             };
             let (kind, attributes) = &sensors[i];
             // Both signs of a quaternion are the same orientation.
-            let error = match kind.contains("quat") {
-                true => distance(1.0).min(distance(-1.0)),
-                false => distance(1.0),
+            let error = if kind.contains("quat") {
+                distance(1.0).min(distance(-1.0))
+            } else {
+                distance(1.0)
             };
             assert!(
                 error < 1e-10,

@@ -31,9 +31,10 @@ impl Axis {
         if !is_constant {
             return Self { low, high };
         }
-        let pad = match size * NARROWEST > f64::MIN_POSITIVE {
-            true => size / 4.0,
-            false => 1.0,
+        let pad = if size * NARROWEST > f64::MIN_POSITIVE {
+            size / 4.0
+        } else {
+            1.0
         };
         Self {
             low: (low - pad).max(f64::MIN),

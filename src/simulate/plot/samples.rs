@@ -41,9 +41,10 @@ impl Span {
     }
     /// Returns the values to draw, in the order of time.
     pub(super) fn values(self) -> Option<(f64, f64)> {
-        (self.low <= self.high).then_some(match self.rises {
-            true => (self.low, self.high),
-            false => (self.high, self.low),
+        (self.low <= self.high).then_some(if self.rises {
+            (self.low, self.high)
+        } else {
+            (self.high, self.low)
         })
     }
 }

@@ -45,12 +45,11 @@ pub(super) fn links(
             continue;
         };
         let is_world = frame == world;
-        let name = match is_world {
-            true => "world".into(),
-            false => {
-                let source = inspector.frame_source_name(frame)?;
-                format!("{source}::{}", inspector.frame_name(frame)?)
-            }
+        let name = if is_world {
+            "world".into()
+        } else {
+            let source = inspector.frame_source_name(frame)?;
+            format!("{source}::{}", inspector.frame_name(frame)?)
         };
         let robot_num = inspector.frame_group(frame)?;
         let data = LcmtViewerLinkData {

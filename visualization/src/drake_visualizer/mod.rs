@@ -207,10 +207,7 @@ impl DrakeVisualizer {
             Ok((new, load::message(&links)))
         };
         let was_current = is_current(&lock(&self.sent));
-        let mut loaded = match was_current {
-            true => None,
-            false => Some(load()?),
-        };
+        let mut loaded = if was_current { None } else { Some(load()?) };
         let mut sent = lock(&self.sent);
         if loaded.is_none() && !is_current(&sent) {
             // Another context has sent a scene of its own in between.

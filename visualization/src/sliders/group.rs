@@ -97,9 +97,10 @@ impl Group {
         }
         let mut state = lock(&self.state);
         for ((spec, value), kept) in self.specs.iter().zip(values).zip(&mut state.values) {
-            *kept = match spec.is_shown {
-                true => nearest_allowed([spec.min, spec.max], spec.step, *value),
-                false => value.clamp(spec.min, spec.max),
+            *kept = if spec.is_shown {
+                nearest_allowed([spec.min, spec.max], spec.step, *value)
+            } else {
+                value.clamp(spec.min, spec.max)
             };
         }
         if state.is_deleted {

@@ -69,12 +69,13 @@ fn painted(meshcat: &Meshcat, is_skin: bool) {
         ),
         None => format!("{line}\n"),
     };
-    let text = match is_skin {
-        true => format!(
+    let text = if is_skin {
+        format!(
             "vt 0 0\n{}",
             OBJ.lines().map(everywhere).collect::<String>()
-        ),
-        false => text,
+        )
+    } else {
+        text
     };
     let mesh = Mesh::new(file("box.obj", &text, &[]));
     let looks = IllustrationProperties::new().with_diffuse_map(&path);

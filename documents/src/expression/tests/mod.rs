@@ -18,9 +18,10 @@ struct Names {
 impl Budget for Names {
     fn spend(&mut self, work: usize) -> PyResult<()> {
         self.work += work;
-        match self.work < 1_000_000 {
-            true => Ok(()),
-            false => Err(PyError::limit("too much work")),
+        if self.work < 1_000_000 {
+            Ok(())
+        } else {
+            Err(PyError::limit("too much work"))
         }
     }
 }

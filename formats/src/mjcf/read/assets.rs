@@ -118,10 +118,10 @@ impl Assets {
         }
         let node = context.defaults.apply(node, None);
         let mut read = || TextureAsset::read(node, context, budget);
-        let made = match as_drake {
-            // Drake, which has no skybox, reads the file.
-            true => node.with_warnings(read).ok().flatten(),
-            false => read()?,
+        let made = if as_drake {
+            node.with_warnings(read).ok().flatten()
+        } else {
+            read()?
         };
         if let Some((name, texture)) = made {
             self.skybox = self.skybox.take().or_else(|| Skybox::of(&name, &texture));

@@ -140,9 +140,10 @@ impl CompilerOptions {
 
     fn update(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
-        match self.as_drake() {
-            true => node.lost().ignore_attributes(&IGNORED_BY_DRAKE),
-            false => self.update_masses(node)?,
+        if self.as_drake() {
+            node.lost().ignore_attributes(&IGNORED_BY_DRAKE)
+        } else {
+            self.update_masses(node)?
         }
         for child in node.children() {
             if child.tag() == "lengthrange" {

@@ -102,9 +102,10 @@ impl GlobalSections {
         let condim = read_condim(node)?.unwrap_or(3.0);
         Ok(MujocoContact {
             is_frictionless: condim == 1.0,
-            cone_edges: match self.contact_options.is_pyramidal {
-                true => (2.0 * (condim - 1.0)).clamp(0.0, 10.0) as u8,
-                false => 0,
+            cone_edges: if self.contact_options.is_pyramidal {
+                (2.0 * (condim - 1.0)).clamp(0.0, 10.0) as u8
+            } else {
+                0
             },
             impratio: self.contact_options.impratio,
             prevents_slip: self.contact_options.prevents_slip,

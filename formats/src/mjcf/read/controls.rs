@@ -41,9 +41,12 @@ fn within(range: [f64; 2], [lower, upper]: [f64; 2]) -> [f64; 2] {
 
 /// Returns a range times a factor, of which 0 makes 0 of infinite ends, too.
 fn scaled(range: [f64; 2], factor: f64) -> [f64; 2] {
-    let [a, b] = range.map(|x| match x == 0.0 || factor == 0.0 {
-        true => 0.0,
-        false => x * factor,
+    let [a, b] = range.map(|x| {
+        if x == 0.0 || factor == 0.0 {
+            0.0
+        } else {
+            x * factor
+        }
     });
     [a.min(b), a.max(b)]
 }
@@ -229,9 +232,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         // Reflected to the actuator.
         let of = |(joint, coefficient): &(JointIndex, f64)| {
             let moment = gear * coefficient;
-            match moment * moment > LEAST_SQUARE {
-                false => 0.0,
-                true => known.along(*joint).unwrap_or(0.0) / (moment * moment),
+            if moment * moment <= LEAST_SQUARE {
+                0.0
+            } else {
+                known.along(*joint).unwrap_or(0.0) / (moment * moment)
             }
         };
         let mass: f64 = moments.iter().map(of).sum();

@@ -41,9 +41,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_equalities(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("equality").flat_map(|e| e.children()) {
             let defaults = &self.document.defaults;
-            let node = match self.document.main_compiler().as_drake() {
-                true => defaults.apply(node, None),
-                false => defaults.apply_as(node, "equality", None),
+            let node = if self.document.main_compiler().as_drake() {
+                defaults.apply(node, None)
+            } else {
+                defaults.apply_as(node, "equality", None)
             };
             // Errors were reported.
             let as_drake = self.document.main_compiler().as_drake();

@@ -130,9 +130,10 @@ impl GlobalSections {
         }
         let group = number("group", 0.0)?;
         let [first, last] = self.main_compiler().inertia_groups;
-        let solid = match want_mass && first <= group && group <= last {
-            true => self.read_solid(node, &name, &shape, &x_bg, read.mesh)?,
-            false => None,
+        let solid = if want_mass && first <= group && group <= last {
+            self.read_solid(node, &name, &shape, &x_bg, read.mesh)?
+        } else {
+            None
         };
         let visible = group <= LAST_VISIBLE_GROUP;
         let texture = self.geom_texture(node, material, (&shape, read.mesh))?;

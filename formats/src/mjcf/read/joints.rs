@@ -118,12 +118,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             )]);
         }
         if node.tag() == "joint" {
-            match self.document.main_compiler().as_drake() {
-                true => Self::ignore_as_drake(node),
-                false => {
-                    node.ignore_attributes(&IGNORED);
-                    node.ignore_attributes(&IGNORED_IN_FREE);
-                }
+            if self.document.main_compiler().as_drake() {
+                Self::ignore_as_drake(node)
+            } else {
+                node.ignore_attributes(&IGNORED);
+                node.ignore_attributes(&IGNORED_IN_FREE);
             }
             for (name, why) in [
                 ("damping", NO_JOINT),
@@ -192,9 +191,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         x_pb: &Isometry3<f64>,
     ) -> Parsed<()> {
         let as_drake = self.document.main_compiler().as_drake();
-        match as_drake {
-            true => Self::ignore_as_drake(node),
-            false => node.ignore_attributes(&IGNORED),
+        if as_drake {
+            Self::ignore_as_drake(node)
+        } else {
+            node.ignore_attributes(&IGNORED)
         }
         let name = node.name().map_or_else(
             || format!("{}-{}", self.body_name(parent), self.body_name(child)),
@@ -230,9 +230,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 Isometry3::from(unit.into_inner() * reference),
             ),
             "ball" => (
-                Ok(match as_drake {
-                    true => Joint::ball_rpy(&name, parent, child),
-                    false => Joint::ball_quaternion(&name, parent, child),
+                Ok(if as_drake {
+                    Joint::ball_rpy(&name, parent, child)
+                } else {
+                    Joint::ball_quaternion(&name, parent, child)
                 }),
                 Isometry3::identity(),
             ),
@@ -257,9 +258,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 ("ref", "ball joints have no reference"),
             ]);
         } else {
-            let limits = match as_drake {
-                true => self.limits(node, "limited", "range")?,
-                false => self.nonempty_limits(node, "limited", "range")?,
+            let limits = if as_drake {
+                self.limits(node, "limited", "range")?
+            } else {
+                self.nonempty_limits(node, "limited", "range")?
             };
             if let Some([lower, upper]) = limits {
                 let (lower, upper) = (scale(lower), scale(upper));
@@ -282,9 +284,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         if let Some(name) = node.name() {
             self.joints.insert(name, index);
         }
-        match as_drake {
-            true => drop(self.armatures.insert(index, (armature, node))),
-            false => self.add_spring(node, index, scale)?,
+        if as_drake {
+            self.armatures.insert(index, (armature, node));
+        } else {
+            self.add_spring(node, index, scale)?
         }
         self.coordinates.push(FileJoint {
             block: match kind {

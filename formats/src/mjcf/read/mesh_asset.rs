@@ -56,9 +56,10 @@ impl MeshAsset {
 
     /// Same as [`Self::solid`], in the frame of the mesh.
     pub(super) fn solid_in_mesh(&self, node: ElementRef<'_>) -> Parsed<UnitSolid> {
-        match self.is_generated {
-            true => Ok(self.solid(node)?.moved(&self.x_gm.inverse())),
-            false => mesh_inertia::of_mesh(node, &self.mesh, self.inertia),
+        if self.is_generated {
+            Ok(self.solid(node)?.moved(&self.x_gm.inverse()))
+        } else {
+            mesh_inertia::of_mesh(node, &self.mesh, self.inertia)
         }
     }
 

@@ -113,9 +113,10 @@ impl Simplices<'_> {
         };
         let is_shell = self.kind == MeshInertia::Shell;
         let middle = shell.center(Vector3::zeros());
-        let center = match is_shell {
-            true => middle,
-            false => self.center(middle),
+        let center = if is_shell {
+            middle
+        } else {
+            self.center(middle)
         };
         // The second moments of a simplex with one corner at the origin.
         let divisor = if is_shell { 12.0 } else { 20.0 };
@@ -142,9 +143,10 @@ impl Simplices<'_> {
         let sum = self.sum(apex, Vector3::zeros(), |weight, [a, b, c]| {
             (a + b + c) * (weight / corners)
         });
-        match weight == 0.0 {
-            true => apex,
-            false => apex + sum / weight,
+        if weight == 0.0 {
+            apex
+        } else {
+            apex + sum / weight
         }
     }
 }
@@ -167,9 +169,10 @@ pub(super) fn of_mesh(node: ElementRef<'_>, mesh: &Mesh, kind: MeshInertia) -> P
                 kind,
             };
             let solid = solid.properties();
-            match solid.size > 0.0 {
-                true => Ok(solid),
-                false => Err("the mesh encloses no volume".into()),
+            if solid.size > 0.0 {
+                Ok(solid)
+            } else {
+                Err("the mesh encloses no volume".into())
             }
         }
     };

@@ -222,9 +222,10 @@ fn place(
         let mesh = scaled(to_obj(&vertices, &faces, &[], &name), Vector3::repeat(1.0))?;
         return Ok(MeshAsset::new(mesh, Isometry3::identity(), inertia));
     }
-    let shift = match is_turned {
-        true => turn * position * scale.x,
-        false => position.component_mul(&scale),
+    let shift = if is_turned {
+        turn * position * scale.x
+    } else {
+        position.component_mul(&scale)
     };
     let mesh = scaled(source, scale)?;
     Ok(MeshAsset::new(mesh, math::pose(turn, -shift), inertia))

@@ -22,9 +22,10 @@ pub(super) fn to_obj(
     }
     for face in faces {
         let [a, b, c] = face.map(|v| v + 1);
-        let _ = match coordinates.is_empty() {
-            true => writeln!(obj, "f {a} {b} {c}"),
-            false => writeln!(obj, "f {a}/{a} {b}/{b} {c}/{c}"),
+        let _ = if coordinates.is_empty() {
+            writeln!(obj, "f {a} {b} {c}")
+        } else {
+            writeln!(obj, "f {a}/{a} {b}/{b} {c}/{c}")
         };
     }
     InMemoryMesh::new(MemoryFile::new(obj, ".obj", name.to_owned())).into()

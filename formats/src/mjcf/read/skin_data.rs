@@ -236,9 +236,10 @@ impl SkinData {
         }
         let coordinates = self.texture_coordinates.iter().flatten();
         let numbers = self.vertices.iter().flatten().chain(coordinates);
-        match numbers.into_iter().all(|x| x.is_finite()) {
-            true => Ok(self),
-            false => Err("the vertices and texture coordinates must be finite".into()),
+        if numbers.into_iter().all(|x| x.is_finite()) {
+            Ok(self)
+        } else {
+            Err("the vertices and texture coordinates must be finite".into())
         }
     }
 
@@ -269,9 +270,10 @@ impl SkinData {
         }
         for face in &self.faces {
             let [a, b, c] = face.map(|v| v + 1);
-            let _ = match self.has_texture_coordinates() {
-                true => writeln!(obj, "f {a}/{a}/{a} {b}/{b}/{b} {c}/{c}/{c}"),
-                false => writeln!(obj, "f {a}//{a} {b}//{b} {c}//{c}"),
+            let _ = if self.has_texture_coordinates() {
+                writeln!(obj, "f {a}/{a}/{a} {b}/{b}/{b} {c}/{c}/{c}")
+            } else {
+                writeln!(obj, "f {a}//{a} {b}//{b} {c}//{c}")
             };
         }
         InMemoryMesh::new(MemoryFile::new(obj, ".obj", name.to_owned()))

@@ -39,9 +39,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             });
             return Ok(());
         }
-        match stiffness == 0.0 {
-            true => Ok(()),
-            false => self.push_spring(node, joint, rest, stiffness),
+        if stiffness == 0.0 {
+            Ok(())
+        } else {
+            self.push_spring(node, joint, rest, stiffness)
         }
     }
 

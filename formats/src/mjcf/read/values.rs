@@ -113,23 +113,22 @@ fn check_value(attribute: &Attribute, kind: ValueKind) -> Result<(), String> {
             known.then_some(()).ok_or_else(list)
         }
         ValueKind::Numbers(integer, least, most) => {
-            let count = match integer {
-                true => {
-                    let words = text.split_whitespace().map(str::parse::<i32>);
-                    let numbers: Result<Vec<i32>, _> = words.collect();
-                    let what = if most == 1 {
-                        "be an integer"
-                    } else {
-                        "hold integers"
-                    };
-                    let numbers = numbers.map_err(|_| format!("{what}, got '{}'", shown(text)));
-                    numbers?.len()
-                }
-                false => match ParsedNumbers::of_words(text) {
+            let count = if integer {
+                let words = text.split_whitespace().map(str::parse::<i32>);
+                let numbers: Result<Vec<i32>, _> = words.collect();
+                let what = if most == 1 {
+                    "be an integer"
+                } else {
+                    "hold integers"
+                };
+                let numbers = numbers.map_err(|_| format!("{what}, got '{}'", shown(text)));
+                numbers?.len()
+            } else {
+                match ParsedNumbers::of_words(text) {
                     Ok(numbers) if numbers.ignored.is_empty() => numbers.numbers.len(),
                     // The reader of the attribute reports anything else.
                     _ => return Ok(()),
-                },
+                }
             };
             // MuJoCo uses the default if there are no numbers.
             let is_default = count == 0 && !integer;
@@ -151,13 +150,14 @@ fn check_value(attribute: &Attribute, kind: ValueKind) -> Result<(), String> {
 /// Checks the dimension of a contact.
 fn check_condim(tag: &str, attribute: &Attribute) -> Result<(), String> {
     let is_it = attribute.name == "condim" && matches!(tag, "geom" | "pair");
-    match is_it && !CONDIM.contains(&attribute.value.trim().trim_start_matches('+')) {
-        true => Err(format!(
+    if is_it && !CONDIM.contains(&attribute.value.trim().trim_start_matches('+')) {
+        Err(format!(
             "be one of {}, got '{}'",
             CONDIM.join(", "),
             shown(&attribute.value)
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

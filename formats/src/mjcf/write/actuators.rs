@@ -184,9 +184,12 @@ impl MjcfWriter<'_> {
 
 /// Returns the range of the force, unless that of the control determines it.
 fn force_range(control: &AffineControl) -> Option<[f64; 2]> {
-    let scaled = |[a, b]: [f64; 2], factor: f64| match factor < 0.0 {
-        true => [b * factor, a * factor],
-        false => [a * factor, b * factor],
+    let scaled = |[a, b]: [f64; 2], factor: f64| {
+        if factor < 0.0 {
+            [b * factor, a * factor]
+        } else {
+            [a * factor, b * factor]
+        }
     };
     let gear = control.gear;
     let [lower, upper] = control.effort_range;
@@ -195,8 +198,11 @@ fn force_range(control: &AffineControl) -> Option<[f64; 2]> {
     }
     let is_motor = control.bias == [0.0; 3] && control.gain[1..] == [0.0; 2];
     let follows = scaled(control.control_range, gear * control.gain[0]) == control.effort_range;
-    (!(is_motor && follows)).then(|| match gear < 0.0 {
-        true => [upper / gear, lower / gear],
-        false => [lower / gear, upper / gear],
+    (!(is_motor && follows)).then(|| {
+        if gear < 0.0 {
+            [upper / gear, lower / gear]
+        } else {
+            [lower / gear, upper / gear]
+        }
     })
 }

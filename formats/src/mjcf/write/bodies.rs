@@ -164,9 +164,10 @@ impl MjcfWriter<'_> {
             }
             self.bodies[body.index()] == made
         };
-        match others.iter().enumerate().all(is_made) {
-            true => chain,
-            false => vec![body],
+        if others.iter().enumerate().all(is_made) {
+            chain
+        } else {
+            vec![body]
         }
     }
 
@@ -264,18 +265,17 @@ impl MjcfWriter<'_> {
         let default = joint.default_positions().first().copied();
         let default = default.unwrap_or_default();
         let has_one = placed.axis.is_some();
-        let lost = match has_one {
-            true => reference(default) != default,
-            false => {
-                let limits = position.lower.iter().chain(position.upper);
-                if limits.into_iter().any(|x| x.is_finite()) {
-                    self.document.warn(format!(
-                        "joint '{name}': its position limits are left out, because ball joints \
-                         have none"
-                    ));
-                }
-                joint.default_positions() != joint.kind().zero_positions()
+        let lost = if has_one {
+            reference(default) != default
+        } else {
+            let limits = position.lower.iter().chain(position.upper);
+            if limits.into_iter().any(|x| x.is_finite()) {
+                self.document.warn(format!(
+                    "joint '{name}': its position limits are left out, because ball joints \
+                     have none"
+                ));
             }
+            joint.default_positions() != joint.kind().zero_positions()
         };
         if lost {
             self.document
@@ -326,9 +326,10 @@ impl MjcfWriter<'_> {
     /// Returns the body around a body, and the joint between them, unless the body is free.
     pub(super) fn placed(&self, body: BodyIndex) -> Option<(BodyIndex, MjcfJoint<'_>)> {
         let (_, joint) = joint_of(self.document.plant, self.inboard[body.index()])?;
-        let base = match joint.child_body() == body {
-            true => joint.parent_body(),
-            false => joint.child_body(),
+        let base = if joint.child_body() == body {
+            joint.parent_body()
+        } else {
+            joint.child_body()
         };
         Some((base, place(joint, body)))
     }
@@ -375,9 +376,10 @@ impl MjcfWriter<'_> {
 /// Finds the placement of a joint that moves `body`, its child or, reversed, its parent.
 fn place(joint: &Joint, body: BodyIndex) -> MjcfJoint<'_> {
     let is_child = joint.child_body() == body;
-    let (x_pf, x_bm, sign) = match is_child {
-        true => (joint.pose_on_parent(), joint.pose_on_child(), 1.0),
-        false => (joint.pose_on_child(), joint.pose_on_parent(), -1.0),
+    let (x_pf, x_bm, sign) = if is_child {
+        (joint.pose_on_parent(), joint.pose_on_child(), 1.0)
+    } else {
+        (joint.pose_on_child(), joint.pose_on_parent(), -1.0)
     };
     let axis = joint.kind().axis().map(|a| a.into_inner() * sign);
     let default = joint.default_positions().first().copied();
@@ -391,10 +393,13 @@ fn place(joint: &Joint, body: BodyIndex) -> MjcfJoint<'_> {
         behind: None,
     };
     let moved = match (joint.kind(), axis) {
-        (JointKind::Weld { x_fm }, _) => match is_child {
-            true => *x_fm,
-            false => x_fm.inverse(),
-        },
+        (JointKind::Weld { x_fm }, _) => {
+            if is_child {
+                *x_fm
+            } else {
+                x_fm.inverse()
+            }
+        }
         (JointKind::Prismatic { .. }, Some(a)) => {
             placed.kind = "slide";
             Isometry3::from(a * q)

@@ -100,9 +100,10 @@ impl MjcfWriter<'_> {
     fn write_weld(&mut self, name: &str, weld: &WeldConstraint, end: EqualityEnd) {
         // The anchor, at which Q is, has no rotation.
         let is_turned = weld.x_bq.rotation != UnitQuaternion::identity();
-        let (x_ap, x_bq) = match is_turned {
-            true => (weld.x_ap * weld.x_bq.inverse(), Isometry3::identity()),
-            false => (weld.x_ap, weld.x_bq),
+        let (x_ap, x_bq) = if is_turned {
+            (weld.x_ap * weld.x_bq.inverse(), Isometry3::identity())
+        } else {
+            (weld.x_ap, weld.x_bq)
         };
         let (p, r, q) = (x_ap.translation.vector, x_ap.rotation, x_bq.translation);
         let [a, b] = [weld.body_a, weld.body_b].map(|body| &self.bodies[body.index()]);

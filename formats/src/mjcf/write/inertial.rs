@@ -72,9 +72,10 @@ impl MjcfWriter<'_> {
             return;
         };
         let is_point = central == Matrix3::zeros() && self.is_anchored(index);
-        let added = match is_point {
-            true => 0.0,
-            false => missing_moment(&central),
+        let added = if is_point {
+            0.0
+        } else {
+            missing_moment(&central)
         };
         if added > 0.0 {
             self.document.warn(format!(
@@ -124,9 +125,10 @@ fn rounding_of_plates(central: &Matrix3<f64>) -> f64 {
         .iter()
         .any(|at| central[*at] != 0.0);
     let [a, b, c] = principal_moments(central);
-    match is_turned && a + b - c < LEAST_EXCESS * c {
-        true => LEAST_EXCESS * c,
-        false => 0.0,
+    if is_turned && a + b - c < LEAST_EXCESS * c {
+        LEAST_EXCESS * c
+    } else {
+        0.0
     }
 }
 

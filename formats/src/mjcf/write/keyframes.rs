@@ -25,17 +25,20 @@ impl MjcfWriter<'_> {
             let name = self.document.name(&mut taken, "keyframe", instance, name);
             let only_controls =
                 !key.controls.is_empty() && key.positions.is_empty() && key.free_poses.is_empty();
-            let qpos = match only_controls {
-                true => vec![],
-                false => self.positions_of(key),
+            let qpos = if only_controls {
+                vec![]
+            } else {
+                self.positions_of(key)
             };
-            let ctrl = match key.controls.is_empty() {
-                true => vec![],
-                false => self.controls_of(key, &name),
+            let ctrl = if key.controls.is_empty() {
+                vec![]
+            } else {
+                self.controls_of(key, &name)
             };
-            let qvel = match key.velocities.is_empty() && key.free_velocities.is_empty() {
-                true => vec![],
-                false => self.velocities_of(key),
+            let qvel = if key.velocities.is_empty() && key.free_velocities.is_empty() {
+                vec![]
+            } else {
+                self.velocities_of(key)
             };
             let xml = &mut self.document.xml;
             xml.start("key").attribute("name", &name);
@@ -71,16 +74,13 @@ impl MjcfWriter<'_> {
             let is_servo = actuator
                 .controller_gains()
                 .is_some_and(|gains| gains.p > 0.0);
-            controls.push(match is_servo {
-                true => {
-                    servos.push(actuator.name());
-                    let joints = actuator.joints();
-                    joints.map(|(joint, ratio)| ratio * position(joint)).sum()
-                }
-                false => {
-                    let input = given.get(&JointActuatorIndex::new(*index)).copied();
-                    input.unwrap_or(0.0)
-                }
+            controls.push(if is_servo {
+                servos.push(actuator.name());
+                let joints = actuator.joints();
+                joints.map(|(joint, ratio)| ratio * position(joint)).sum()
+            } else {
+                let input = given.get(&JointActuatorIndex::new(*index)).copied();
+                input.unwrap_or(0.0)
             });
         }
         for servo in servos {

@@ -108,9 +108,10 @@ pub(crate) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         written_elements: BTreeSet::new(),
         written_actuators: vec![],
         actuators: BTreeMap::new(),
-        other_masks: match masks.values().all(|masks| *masks == USUAL_MASKS) {
-            true => USUAL_MASKS,
-            false => [u32::MAX; 2],
+        other_masks: if masks.values().all(|masks| *masks == USUAL_MASKS) {
+            USUAL_MASKS
+        } else {
+            [u32::MAX; 2]
         },
         masks,
         paired: pairs.flat_map(|(ids, _)| *ids).collect(),

@@ -235,9 +235,10 @@ impl<'a, 't> SdfBuilder<'a, 't> {
 
     /// Adds a frame that is fixed on a body.
     fn frame(&mut self, node: NodeId, element: &Element) -> Parsed<()> {
-        let (link, body) = match self.is_on_deformable_model(node)? {
-            true => (FrameGraph::WORLD, BodyIndex::WORLD),
-            false => self.body_under(node, element)?,
+        let (link, body) = if self.is_on_deformable_model(node)? {
+            (FrameGraph::WORLD, BodyIndex::WORLD)
+        } else {
+            self.body_under(node, element)?
         };
         let plant = &mut *self.target.plant;
         let on = self.graph.on(node).unwrap_or(link);
@@ -262,9 +263,10 @@ impl<'a, 't> SdfBuilder<'a, 't> {
             None => (plant[body].model_instance(), body, x_on),
         };
         // The frame of a model may be fixed to the world although the model moves with a link.
-        let base = match body == BodyIndex::WORLD {
-            true => FrameGraph::WORLD,
-            false => link,
+        let base = if body == BodyIndex::WORLD {
+            FrameGraph::WORLD
+        } else {
+            link
         };
         let meant = self.graph.relative(base, node, scope).isometry();
         let apart = (x_bf.translation.vector - meant.translation.vector).norm();

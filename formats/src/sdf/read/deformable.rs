@@ -156,12 +156,11 @@ impl SdfBuilder<'_, '_> {
                 return Ok(default);
             };
             let [value] = report.numbers::<1>(child)?;
-            match holds(value) {
-                true => Ok(value),
-                false => {
-                    let message = format!("<{tag}> must be {condition}, got {value:?}");
-                    Err(report.error(child, message))
-                }
+            if holds(value) {
+                Ok(value)
+            } else {
+                let message = format!("<{tag}> must be {condition}, got {value:?}");
+                Err(report.error(child, message))
             }
         };
         let positive = |name, default| value(name, default, "positive", |x| x > 0.0);

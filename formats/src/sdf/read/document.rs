@@ -57,9 +57,10 @@ pub(super) fn read(
         check_names(&root, report);
     }
     schema::check(&root, report);
-    match report.num_errors() == before {
-        true => Ok(root),
-        false => Err(Reported),
+    if report.num_errors() == before {
+        Ok(root)
+    } else {
+        Err(Reported)
     }
 }
 
@@ -102,9 +103,10 @@ impl ElementBuilder<'_, '_> {
         element.attributes = attributes
             .map(|a| {
                 // The attribute is foreign to SDFormat; its actual prefix does not matter.
-                let name = match a.has_prefix() {
-                    true => format!(":{}", a.name()),
-                    false => a.name().into(),
+                let name = if a.has_prefix() {
+                    format!(":{}", a.name())
+                } else {
+                    a.name().into()
                 };
                 (name, a.value().to_string())
             })

@@ -218,9 +218,10 @@ pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), Strin
     let p = [values[0], values[1], values[2]];
     if quaternion {
         let q = [values[6], values[3], values[4], values[5]];
-        return match q.iter().any(|x| *x != 0.0) {
-            true => Ok((Pose { p, q: scaled(q) }, reading)),
-            false => Err("the quaternion must not be zero".into()),
+        return if q.iter().any(|x| *x != 0.0) {
+            Ok((Pose { p, q: scaled(q) }, reading))
+        } else {
+            Err("the quaternion must not be zero".into())
         };
     }
     let unit = if degrees {
@@ -235,9 +236,10 @@ pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), Strin
 /// Normalizes a quaternion, unless its length is 1 up to rounding.
 fn scaled(q: [f64; 4]) -> [f64; 4] {
     let length = q.iter().fold(0.0_f64, |sum, x| sum.hypot(*x));
-    match (length - 1.0).abs() < 1e-3 {
-        true => q,
-        false => q.map(|x| x / length),
+    if (length - 1.0).abs() < 1e-3 {
+        q
+    } else {
+        q.map(|x| x / length)
     }
 }
 
@@ -328,15 +330,14 @@ impl Report {
     /// Reads N finite numbers in an element that is not in the schema.
     pub(super) fn numbers<const N: usize>(&self, element: &Element) -> Parsed<[f64; N]> {
         let values = self.limits::<N>(element)?;
-        match values.iter().all(|x| x.is_finite()) {
-            true => Ok(values),
-            false => {
-                let message = format!(
-                    "<{}>: the numbers must be finite, got '{}'",
-                    element.tag, element.text
-                );
-                Err(self.error(element, message))
-            }
+        if values.iter().all(|x| x.is_finite()) {
+            Ok(values)
+        } else {
+            let message = format!(
+                "<{}>: the numbers must be finite, got '{}'",
+                element.tag, element.text
+            );
+            Err(self.error(element, message))
         }
     }
     /// Reads N numbers, finite or infinite, in an element that is not in the schema.
@@ -390,12 +391,13 @@ impl Report {
             let name = child.tag.as_str();
             if let Some(own) = name.strip_prefix("drake:") {
                 if !drake.contains(&own) {
-                    let message = match drake.is_empty() {
-                        true => format!("<{name}> is not supported in <{tag}>"),
-                        false => format!(
+                    let message = if drake.is_empty() {
+                        format!("<{name}> is not supported in <{tag}>")
+                    } else {
+                        format!(
                             "<{name}> is not supported in <{tag}>; supported elements: drake:{}",
                             drake.join(", drake:")
-                        ),
+                        )
                     };
                     self.error(child, message);
                 }

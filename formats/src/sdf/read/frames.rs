@@ -377,9 +377,10 @@ impl FrameGraph {
             let local = self.local(node, report, 0)?;
             let base = self.node(node).base;
             self.depths[node.0] = self.depths[base.0].saturating_add(1);
-            pose = match self.depths[node.0] <= MAX_EXACT {
-                true => self.climb(node),
-                false => pose.then(&local),
+            pose = if self.depths[node.0] <= MAX_EXACT {
+                self.climb(node)
+            } else {
+                pose.then(&local)
             };
             self.poses[node.0] = Some(pose);
         }
@@ -437,9 +438,10 @@ impl FrameGraph {
     }
     /// Returns the pose in the world.
     pub(super) fn in_world(&self, id: NodeId) -> Pose {
-        match id == Self::WORLD {
-            true => Pose::IDENTITY,
-            false => self.top_pose.then(&self.pose(id)),
+        if id == Self::WORLD {
+            Pose::IDENTITY
+        } else {
+            self.top_pose.then(&self.pose(id))
         }
     }
     /// Returns the pose in the world or the model of a scope, composed from the node upwards as the
@@ -458,9 +460,10 @@ impl FrameGraph {
             pose = self.locals[at.0].unwrap_or(Pose::IDENTITY).then(&pose);
             at = self.node(at).base;
         }
-        match origin == Self::WORLD {
-            true => self.pose(id),
-            false => self.pose(origin).inverse().then(&self.pose(id)),
+        if origin == Self::WORLD {
+            self.pose(id)
+        } else {
+            self.pose(origin).inverse().then(&self.pose(id))
         }
     }
     /// Returns the pose of `b` in `a`, by way of the node in which the pose of `b` is given: exact
@@ -475,12 +478,11 @@ impl FrameGraph {
     }
     /// Returns the pose of `b` in `a`, both declared in a scope.
     pub(super) fn relative(&self, a: NodeId, b: NodeId, scope: ScopeId) -> Pose {
-        match a == Self::WORLD {
-            true => self.in_world(b),
-            false => {
-                let x_sa = self.in_scope(a, scope);
-                x_sa.inverse().then(&self.in_scope(b, scope))
-            }
+        if a == Self::WORLD {
+            self.in_world(b)
+        } else {
+            let x_sa = self.in_scope(a, scope);
+            x_sa.inverse().then(&self.in_scope(b, scope))
         }
     }
     /// Returns the scope in which a node is declared.

@@ -101,9 +101,10 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         let source = match source {
             Some(source) if source.format == ModelFormat::Sdf => {
                 let model = self.model(&path, &uri, &include, source)?;
-                return Ok(match merged {
-                    true => merge::merged(model, parent, self.report),
-                    false => vec![model],
+                return Ok(if merged {
+                    merge::merged(model, parent, self.report)
+                } else {
+                    vec![model]
                 });
             }
             source => source,

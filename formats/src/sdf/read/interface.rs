@@ -95,16 +95,15 @@ pub(super) fn load<'e>(
     let merged = is_merged(include);
     let own_name = own_name.unwrap_or_default();
     let place = &include.place;
-    let (node, inner) = match merged {
-        true => {
-            let proxy = format!("_merged__{own_name}__model__");
-            let graph = &mut *declare.graph;
-            let node = graph.add(scope, &proxy, NodeKind::Frame, place, report)?;
-            (node, scope)
-        }
-        false => declare
+    let (node, inner) = if merged {
+        let proxy = format!("_merged__{own_name}__model__");
+        let graph = &mut *declare.graph;
+        let node = graph.add(scope, &proxy, NodeKind::Frame, place, report)?;
+        (node, scope)
+    } else {
+        declare
             .graph
-            .add_model(scope, &own_name, false, place, report)?,
+            .add_model(scope, &own_name, false, place, report)?
     };
     let mut interface = InterfaceModel {
         element: include,
@@ -184,18 +183,20 @@ impl InterfaceModel<'_> {
             graph.set_on(node, *link);
         }
         let body = bodies.first().copied().unwrap_or(BodyIndex::WORLD);
-        let name = match self.merged {
-            true => graph.name(self.node),
-            false => "__model__",
+        let name = if self.merged {
+            graph.name(self.node)
+        } else {
+            "__model__"
         };
         let frame = FixedOffsetFrame::new(name, body, Isometry3::identity());
         let frame = plant.add_frame(frame.with_model_instance(self.instance));
         let frame = frame.map_err(|e| report.error(self.element, e))?;
         graph.set_frame(self.node, frame);
         if let Some(first) = self.links.first() {
-            match self.merged {
-                true => graph.set_on(self.node, *first),
-                false => graph.attach(self.scope, *first, None),
+            if self.merged {
+                graph.set_on(self.node, *first)
+            } else {
+                graph.attach(self.scope, *first, None)
             }
         }
         Ok(())

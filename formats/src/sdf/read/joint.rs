@@ -154,9 +154,10 @@ impl SdfBuilder<'_, '_> {
     ) -> Parsed<JointIndex> {
         let added = joint.and_then(|joint| {
             let joint = joint.with_pose_on_child(ends.x_cj.isometry());
-            let joint = match ends.x_pj.is_identity() {
-                true => joint,
-                false => joint.with_pose_on_parent(ends.x_pj.isometry()),
+            let joint = if ends.x_pj.is_identity() {
+                joint
+            } else {
+                joint.with_pose_on_parent(ends.x_pj.isometry())
             };
             self.target.plant.add_joint(joint)
         });
@@ -229,15 +230,14 @@ impl SdfBuilder<'_, '_> {
             (None, Some(thread)) => -TAU / thread,
             (None, None) => 1.0,
         };
-        match pitch.is_finite() {
-            true => Ok(pitch),
-            false => {
-                let message = format!(
-                    "joint '{}': the thread pitch must be finite, got {pitch:?} m per turn",
-                    element.name()
-                );
-                Err(self.report.error(element, message))
-            }
+        if pitch.is_finite() {
+            Ok(pitch)
+        } else {
+            let message = format!(
+                "joint '{}': the thread pitch must be finite, got {pitch:?} m per turn",
+                element.name()
+            );
+            Err(self.report.error(element, message))
         }
     }
 

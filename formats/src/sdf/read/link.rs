@@ -115,12 +115,12 @@ impl SdfBuilder<'_, '_> {
         let p_bobcm_b = x_bbi.translation.vector;
         let unturned = rotational_inertia(moments, products, &Isometry3::identity());
         let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
-        let found = match mass > 0.0 {
-            // Checked in the frame of the file, so that the message shows the numbers of the file.
-            true => check_rotational(&unturned)
+        let found = if mass > 0.0 {
+            check_rotational(&unturned)
                 .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b))
-                .map_err(|e| e.to_string()),
-            false => Err(format!("the mass must be positive, got {mass:?} kg")),
+                .map_err(|e| e.to_string())
+        } else {
+            Err(format!("the mass must be positive, got {mass:?} kg"))
         };
         found.or_else(|why| {
             let plausible = SpatialInertia::plausible(mass, p_bobcm_b);

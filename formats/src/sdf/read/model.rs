@@ -44,13 +44,12 @@ impl FrameGraphBuilder<'_, '_> {
             .add_model(parent, name, is_static, place, self.report)?;
         let mut model = Model::new(element, name, node, scope);
         self.content(&mut model, &scoped(outer, name), Some(outer));
-        match model.has_content() || is_static {
-            true => Ok(model),
-            false => {
-                let message =
-                    format!("model '{name}' has no link; a model that is not static needs one");
-                Err(self.report.error(element, message))
-            }
+        if model.has_content() || is_static {
+            Ok(model)
+        } else {
+            let message =
+                format!("model '{name}' has no link; a model that is not static needs one");
+            Err(self.report.error(element, message))
         }
     }
 

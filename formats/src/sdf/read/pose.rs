@@ -86,9 +86,10 @@ impl Pose {
 fn normalized(q: [f64; 4]) -> [f64; 4] {
     let [w, x, y, z] = q;
     let length = (w * w + x * x + y * y + z * z).sqrt();
-    match length > 1e-12 {
-        true => q.map(|v| v / length),
-        false => Pose::IDENTITY.q,
+    if length > 1e-12 {
+        q.map(|v| v / length)
+    } else {
+        Pose::IDENTITY.q
     }
 }
 
@@ -103,9 +104,10 @@ fn product([w, x, y, z]: [f64; 4], [ow, ox, oy, oz]: [f64; 4]) -> [f64; 4] {
 
 fn inverse([w, x, y, z]: [f64; 4]) -> [f64; 4] {
     let s = w * w + x * x + y * y + z * z;
-    match s == 0.0 {
-        true => Pose::IDENTITY.q,
-        false => [w / s, -x / s, -y / s, -z / s],
+    if s == 0.0 {
+        Pose::IDENTITY.q
+    } else {
+        [w / s, -x / s, -y / s, -z / s]
     }
 }
 

@@ -203,11 +203,12 @@ pub(super) fn color(text: &str) -> Result<([f64; 4], ParsedNumbers<'_>), String>
             ));
         }
     };
-    match rgba.iter().all(|x| (0.0..=1.0).contains(x)) {
-        true => Ok((rgba, reading)),
-        false => Err(format!(
+    if rgba.iter().all(|x| (0.0..=1.0).contains(x)) {
+        Ok((rgba, reading))
+    } else {
+        Err(format!(
             "the numbers of a colour must be from 0 to 1, got '{text}'"
-        )),
+        ))
     }
 }
 
@@ -265,13 +266,11 @@ struct SchemaCheck<'r> {
 impl SchemaCheck<'_> {
     /// Reports a mistake: an error if the model would be wrong.
     fn mistake(self, element: &Element, message: String) {
-        match self.acts {
-            true => {
-                self.report.error(element, message);
-            }
-            false => self
-                .report
-                .warning_grouped(element, format!("{message}; it is ignored")),
+        if self.acts {
+            self.report.error(element, message);
+        } else {
+            self.report
+                .warning_grouped(element, format!("{message}; it is ignored"))
         }
     }
 

@@ -43,9 +43,10 @@ impl<'a> SdfWriter<'a> {
                     continue;
                 };
                 let acting = acting.remove(&index).unwrap_or_default();
-                match of_drake {
-                    true => self.write_drake_joint(&name, joint),
-                    false => self.write_joint(&name, joint, &acting),
+                if of_drake {
+                    self.write_drake_joint(&name, joint)
+                } else {
+                    self.write_joint(&name, joint, &acting)
                 }
             }
         }
@@ -97,22 +98,22 @@ impl<'a> SdfWriter<'a> {
             };
             let on = all.entry(joint).or_default();
             // A stiffness of 0 is no spring to readers.
-            match on.spring.is_none() && stiffness != 0.0 {
-                true => on.spring = Some((reference, stiffness)),
-                false => left.push(("spring on joint", plant[joint].name().into())),
+            if on.spring.is_none() && stiffness != 0.0 {
+                on.spring = Some((reference, stiffness))
+            } else {
+                left.push(("spring on joint", plant[joint].name().into()))
             }
         }
         for (number, constraint) in plant.constraints().iter().enumerate() {
             if let Constraint::Coupler(coupler) = constraint {
                 let on = all.entry(coupler.joint0).or_default();
                 let possible = can_act(coupler.joint0) && can_act(coupler.joint1);
-                match on.coupler.is_none() && possible && coupler.joint0 != coupler.joint1 {
-                    true => on.coupler = Some(coupler),
-                    false => {
-                        let name = plant[coupler.joint0].name();
-                        left.push(("coupler of joint", name.into()));
-                        self.document.lost_constraints.insert(number);
-                    }
+                if on.coupler.is_none() && possible && coupler.joint0 != coupler.joint1 {
+                    on.coupler = Some(coupler)
+                } else {
+                    let name = plant[coupler.joint0].name();
+                    left.push(("coupler of joint", name.into()));
+                    self.document.lost_constraints.insert(number);
                 }
             }
         }
@@ -317,9 +318,10 @@ fn type_of(joint: &Joint) -> &'static str {
         JointKind::Weld { .. } => "fixed",
         JointKind::Revolute { .. } => {
             let limits = [joint.position_lower_limits(), joint.position_upper_limits()];
-            match limits.concat().iter().any(|x| x.is_finite()) {
-                true => "revolute",
-                false => "continuous",
+            if limits.concat().iter().any(|x| x.is_finite()) {
+                "revolute"
+            } else {
+                "continuous"
             }
         }
         JointKind::Prismatic { .. } => "prismatic",
@@ -354,20 +356,21 @@ pub(super) fn refusal(joint: &Joint) -> Option<String> {
 /// parent and child are swapped, and the axis is reversed.
 fn place(joint: &Joint) -> SdfJoint<'_> {
     let axis = joint.kind().axis().map(|a| a.into_inner());
-    match joint.child_body() == BodyIndex::WORLD {
-        false => SdfJoint {
+    if joint.child_body() != BodyIndex::WORLD {
+        SdfJoint {
             joint,
             parent: joint.parent_body(),
             child: joint.child_body(),
             x_bm: *joint.pose_on_child(),
             axis,
-        },
-        true => SdfJoint {
+        }
+    } else {
+        SdfJoint {
             joint,
             parent: joint.child_body(),
             child: joint.parent_body(),
             x_bm: *joint.pose_on_parent(),
             axis: axis.map(|a| -a),
-        },
+        }
     }
 }

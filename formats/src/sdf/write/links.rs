@@ -47,19 +47,19 @@ impl SdfWriter<'_> {
             return;
         };
         let xml = &mut self.document.xml;
-        match placed.base == BodyIndex::WORLD {
-            true => write_pose(xml, &(self.x_wm.inverse() * placed.x_wb), None),
-            false => {
-                let base = &self.links[placed.base.index()];
-                write_pose(xml, &placed.x_base_body, Some(base));
-            }
+        if placed.base == BodyIndex::WORLD {
+            write_pose(xml, &(self.x_wm.inverse() * placed.x_wb), None)
+        } else {
+            let base = &self.links[placed.base.index()];
+            write_pose(xml, &placed.x_base_body, Some(base));
         }
     }
 
     fn write_inertial(&mut self, link: &str, inertia: &SpatialInertia) {
-        let central = match *inertia == SpatialInertia::zero() {
-            true => Some(Matrix3::zeros()),
-            false => central_inertia(inertia).filter(|_| inertia.mass() > 0.0),
+        let central = if *inertia == SpatialInertia::zero() {
+            Some(Matrix3::zeros())
+        } else {
+            central_inertia(inertia).filter(|_| inertia.mass() > 0.0)
         };
         let (mass, i) = match central {
             Some(central) => (inertia.mass(), central),
@@ -130,9 +130,10 @@ impl SdfWriter<'_> {
         }
         document.xml.end();
         document.xml.end();
-        match visual {
-            true => document.write_appearance(&what, body, geometry),
-            false => document.write_sdf_contact(&what, geometry),
+        if visual {
+            document.write_appearance(&what, body, geometry)
+        } else {
+            document.write_sdf_contact(&what, geometry)
         }
         document.xml.end();
     }

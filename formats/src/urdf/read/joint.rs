@@ -79,9 +79,10 @@ impl UrdfBuilder<'_, '_> {
                 .reader
                 .child(node, "child")
                 .and_then(|c| c.attribute("link"));
-            let placed = match x_pf == Isometry3::identity() {
-                true => "",
-                false => ", whose default pose is not the <origin>",
+            let placed = if x_pf == Isometry3::identity() {
+                ""
+            } else {
+                ", whose default pose is not the <origin>"
             };
             let message = format!(
                 "joint '{name}' of type floating is ignored: link '{}' stays a free body{placed}",
@@ -296,14 +297,12 @@ impl UrdfBuilder<'_, '_> {
             return Ok(f64::INFINITY);
         };
         let acceleration = self.reader.limit_in(attribute)?;
-        match acceleration >= 0.0 {
-            true => Ok(acceleration),
-            false => {
-                let message = format!(
-                    "attribute 'drake:acceleration' must be at least 0, got {acceleration:?}"
-                );
-                Err(self.reader.error(limit, message))
-            }
+        if acceleration >= 0.0 {
+            Ok(acceleration)
+        } else {
+            let message =
+                format!("attribute 'drake:acceleration' must be at least 0, got {acceleration:?}");
+            Err(self.reader.error(limit, message))
         }
     }
 

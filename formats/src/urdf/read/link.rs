@@ -31,15 +31,14 @@ impl UrdfBuilder<'_, '_> {
             }
             None => SpatialInertia::zero(),
         };
-        let body = match world {
-            true => BodyIndex::WORLD,
-            false => {
-                let added = self
-                    .target
-                    .plant
-                    .add_rigid_body(&name, self.instance, inertia);
-                self.check(node, added)?
-            }
+        let body = if world {
+            BodyIndex::WORLD
+        } else {
+            let added = self
+                .target
+                .plant
+                .add_rigid_body(&name, self.instance, inertia);
+            self.check(node, added)?
         };
         self.links.insert(name, body);
         if !self.target.has_scene() {
@@ -48,9 +47,10 @@ impl UrdfBuilder<'_, '_> {
         for (tag, visual) in [("visual", true), ("collision", false)] {
             let mut names = GeometryNames::default();
             for geometry in self.reader.children(node, tag) {
-                let _ = match visual {
-                    true => self.read_visual(geometry, body, &mut names),
-                    false => self.read_collision(geometry, body, &mut names),
+                let _ = if visual {
+                    self.read_visual(geometry, body, &mut names)
+                } else {
+                    self.read_collision(geometry, body, &mut names)
                 };
             }
         }
@@ -106,19 +106,20 @@ impl UrdfBuilder<'_, '_> {
         let p_bobcm_b = x_bbi.translation.vector;
         let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
         // Checked in the frame of the file, so that the message shows the numbers of the file.
-        let check_unturned = || match x_bbi.rotation == UnitQuaternion::identity() {
-            // It is checked with the mass.
-            true => Ok(()),
-            false => {
+        let check_unturned = || {
+            if x_bbi.rotation == UnitQuaternion::identity() {
+                Ok(())
+            } else {
                 let unturned = rotational_inertia(moments, products, &Isometry3::identity());
                 check_rotational(&unturned)
             }
         };
-        let turns = match mass > 0.0 {
-            true => Ok(()),
-            false => Err(Error::invalid(format!(
+        let turns = if mass > 0.0 {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
                 "the mass must be positive if there is an inertia, got {mass:?} kg"
-            ))),
+            )))
         };
         let inertia = turns
             .and_then(|()| check_unturned())

@@ -176,16 +176,14 @@ impl UrdfWriter<'_> {
         xml.start("drake:curves");
         for (ends, rate) in path.breaks().windows(2).zip(path.turning_rates()) {
             let length = ends[1] - ends[0];
-            match *rate == 0.0 {
-                true => xml
-                    .start("drake:line_segment")
+            if *rate == 0.0 {
+                xml.start("drake:line_segment")
                     .numbers("length", &[length])
-                    .end(),
-                false => {
-                    let (radius, angle) = (1.0 / rate.abs(), length * rate);
-                    xml.start("drake:circular_arc").numbers("radius", &[radius]);
-                    xml.numbers("angle", &[angle]).end();
-                }
+                    .end()
+            } else {
+                let (radius, angle) = (1.0 / rate.abs(), length * rate);
+                xml.start("drake:circular_arc").numbers("radius", &[radius]);
+                xml.numbers("angle", &[angle]).end();
             }
         }
         xml.end();

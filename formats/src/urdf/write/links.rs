@@ -68,13 +68,12 @@ impl UrdfWriter<'_> {
         }
         document.xml.end();
         document.xml.end();
-        match visual {
-            true => {
-                let appearance = document.appearance(&what, body, geometry, &[]);
-                document.write_material(&what, &appearance, materials);
-                document.write_roles(&appearance, geometry);
-            }
-            false => document.write_contact(&what, geometry),
+        if visual {
+            let appearance = document.appearance(&what, body, geometry, &[]);
+            document.write_material(&what, &appearance, materials);
+            document.write_roles(&appearance, geometry);
+        } else {
+            document.write_contact(&what, geometry)
         }
         document.xml.end();
     }

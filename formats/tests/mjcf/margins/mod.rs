@@ -198,9 +198,10 @@ fn contacts_of_random_models_are_those_of_mujoco() {
                 stiffness / 2.0
             };
             let ours = contact.contact_force.norm() / k - pair.depth;
-            let point = match include > 0.0 {
-                true => contact.contact_point,
-                false => (pair.p_wca + pair.p_wcb) / 2.0,
+            let point = if include > 0.0 {
+                contact.contact_point
+            } else {
+                (pair.p_wca + pair.p_wcb) / 2.0
             };
             let far = |ours: &[f64], theirs: &Value| {
                 let pairs = ours.iter().zip(numbers(theirs));

@@ -26,9 +26,10 @@ impl IndexedSurface {
                 enter = enter.max(low.min(high));
                 leave = leave.min(low.max(high));
             }
-            match enter <= leave + slack {
-                true => enter,
-                false => f64::INFINITY,
+            if enter <= leave + slack {
+                enter
+            } else {
+                f64::INFINITY
             }
         };
         let mut best: Option<(f64, usize)> = None;

@@ -187,9 +187,10 @@ impl Search<'_> {
             let (u, v) = (u + sx * drop, v + sy * drop);
             // Positive on the first facet's side of the diagonal (m^2).
             let side = u * dy - v * dx;
-            let is_inside = match second {
-                false => u < dx - edge && v > edge && side > edge * dy,
-                true => u > edge && v < dy - edge && side < -edge * dx,
+            let is_inside = if !second {
+                u < dx - edge && v > edge && side > edge * dy
+            } else {
+                u > edge && v < dy - edge && side < -edge * dx
             };
             // Below the plane, the way to the foot would lead through the solid.
             if above >= -edge && is_inside {

@@ -298,9 +298,10 @@ impl HeightSurface {
 
 /// Returns the rows and columns of the corners of a triangle of a cell.
 fn corners_of([x, y]: [usize; 2], second: bool) -> [[usize; 2]; 3] {
-    match second {
-        false => [[y, x], [y, x + 1], [y + 1, x + 1]],
-        true => [[y, x], [y + 1, x + 1], [y + 1, x]],
+    if !second {
+        [[y, x], [y, x + 1], [y + 1, x + 1]]
+    } else {
+        [[y, x], [y + 1, x + 1], [y + 1, x]]
     }
 }
 

@@ -333,9 +333,10 @@ impl Follower<'_> {
             }
             // Pairs with another tetrahedron of R may still be found while that one is present.
             let is_other_r = side < CLIPPING;
-            let known = match is_other_r {
-                true => self.walk.found.get(other_s, other_r),
-                false => self.walk.found.insert(other_s, other_r),
+            let known = if is_other_r {
+                self.walk.found.get(other_s, other_r)
+            } else {
+                self.walk.found.insert(other_s, other_r)
             };
             match known {
                 Entry::New if is_other_r => self.walk.pairs.push([s, other_r, r]),

@@ -59,9 +59,10 @@ fn follow(meshes: &PosedMeshes<'_>) -> Result<Followed, TestCaseError> {
         found.len()
     );
     prop_assert!(followed.len() <= found.len());
-    Ok(match found.is_empty() {
-        true => Followed::Empty,
-        false => Followed::Yes,
+    Ok(if found.is_empty() {
+        Followed::Empty
+    } else {
+        Followed::Yes
     })
 }
 
@@ -237,9 +238,10 @@ fn closed_surfaces_are_found() {
     let (vertices, tetrahedra) = grid(Grid::Box, 8, &[1.0; 3], 0);
     let peak = Vector3::new(0.25, 0.0, 0.0);
     let values = vertices.iter().zip(blunt.field.values()).map(|(p, value)| {
-        match Vector3::from(*p) == peak {
-            true => 1.0,
-            false => 0.1 * value,
+        if Vector3::from(*p) == peak {
+            1.0
+        } else {
+            0.1 * value
         }
     });
     let values = values.collect();

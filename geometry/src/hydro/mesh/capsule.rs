@@ -28,9 +28,10 @@ pub(in crate::hydro) fn capsule(radius: f64, length: f64, hint: f64) -> Tessella
         for (centre, pole, circles) in &caps {
             for pair in circles.windows(2) {
                 // Cut from the lower circle at j to the upper at i, as seen from outside.
-                let (lower, upper) = match *centre == caps[0].0 {
-                    true => (&pair[1], &pair[0]),
-                    false => (&pair[0], &pair[1]),
+                let (lower, upper) = if *centre == caps[0].0 {
+                    (&pair[1], &pair[0])
+                } else {
+                    (&pair[0], &pair[1])
                 };
                 mesh.add_pyramid([upper[i], upper[j], lower[j], lower[i]], *centre);
             }

@@ -193,9 +193,12 @@ mod tests {
             .iter()
             .map(|v| CORNERS[*v as usize]);
         // Zeros of both signs are the same position.
-        let apart = apart.enumerate().map(|(i, p)| match i % 2 == 0 {
-            true => Vector3::from(p),
-            false => Vector3::from(p.map(|x| if x == 0.0 { -0.0 } else { x })),
+        let apart = apart.enumerate().map(|(i, p)| {
+            if i % 2 == 0 {
+                Vector3::from(p)
+            } else {
+                Vector3::from(p.map(|x| if x == 0.0 { -0.0 } else { x }))
+            }
         });
         let triangles = (0..4).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
         let surface = TriangleSurfaceMesh::new(triangles, apart.collect()).unwrap();

@@ -11,9 +11,12 @@ const EQUAL: f64 = 1e-14;
 pub(in crate::hydro) fn cuboid(half: &Vector3<f64>) -> TessellationBuilder {
     let least = half.min();
     let tolerance = EQUAL * least.max(1.0);
-    let inner = half.map(|h| match h - least > tolerance {
-        true => h - least,
-        false => 0.0,
+    let inner = half.map(|h| {
+        if h - least > tolerance {
+            h - least
+        } else {
+            0.0
+        }
     });
     let corner = |i: usize, half: &Vector3<f64>| {
         Vector3::from_fn(|axis, _| {
@@ -33,9 +36,10 @@ pub(in crate::hydro) fn cuboid(half: &Vector3<f64>) -> TessellationBuilder {
     };
     let mut deepest = [0; 8];
     for i in 0..8 {
-        deepest[i] = match collapsed(i) == i {
-            true => mesh.add_inside(corner(i, &inner)),
-            false => deepest[collapsed(i)],
+        deepest[i] = if collapsed(i) == i {
+            mesh.add_inside(corner(i, &inner))
+        } else {
+            deepest[collapsed(i)]
         };
     }
     let num_flat = inner.iter().filter(|x| **x == 0.0).count();

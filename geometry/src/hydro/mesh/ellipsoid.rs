@@ -13,9 +13,10 @@ const MOST_SUBDIVISIONS: f64 = 8.0;
 pub(in crate::hydro) fn ellipsoid(semi_axes: &Vector3<f64>, hint: f64) -> TessellationBuilder {
     let half_chord = hint / (2.0 * semi_axes.max());
     // The edges of a chain from corner to corner span equal angles.
-    let divisions = match half_chord < 1.0 {
-        true => FRAC_PI_2 / (2.0 * half_chord.asin()),
-        false => 1.0,
+    let divisions = if half_chord < 1.0 {
+        FRAC_PI_2 / (2.0 * half_chord.asin())
+    } else {
+        1.0
     };
     let subdivisions = divisions.log2().ceil().clamp(0.0, MOST_SUBDIVISIONS) as u32;
     let mut sphere = UnitSphere::default();

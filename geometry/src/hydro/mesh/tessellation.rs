@@ -53,9 +53,10 @@ impl TessellationBuilder {
         let [a, b, c, d] = vertices;
         let [p, q, r, s] = vertices.map(|v| self.vertices[v as usize]);
         let is_positive = (q - p).cross(&(r - p)).dot(&(s - p)) >= 0.0;
-        self.tetrahedra.push(match is_positive {
-            true => [a, b, c, d],
-            false => [b, a, c, d],
+        self.tetrahedra.push(if is_positive {
+            [a, b, c, d]
+        } else {
+            [b, a, c, d]
         });
     }
 

@@ -114,9 +114,10 @@ pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> 
         return Err(without_inside());
     }
     for (pressure, is_outside) in pressures.iter_mut().zip(is_outside) {
-        *pressure = match is_outside {
-            true => 0.0 - margin / deepest,
-            false => *pressure / deepest,
+        *pressure = if is_outside {
+            0.0 - margin / deepest
+        } else {
+            *pressure / deepest
         };
     }
     Ok(pressures)

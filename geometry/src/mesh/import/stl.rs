@@ -177,9 +177,10 @@ fn next_statement<'w>(words: &mut SplitWhitespace<'w>, after_name: bool) -> Opti
         let normal = after
             .next()
             .is_some_and(|w| w.eq_ignore_ascii_case("normal"));
-        let begins = match after_name {
-            true => is("endsolid"),
-            false => is("solid") || STATEMENTS.iter().any(|s| is(s)),
+        let begins = if after_name {
+            is("endsolid")
+        } else {
+            is("solid") || STATEMENTS.iter().any(|s| is(s))
         };
         if begins || is("facet") && normal {
             return Some(word);

@@ -142,16 +142,13 @@ pub(crate) fn area_and_centroid<T: Scalar>(
         }
         last = next;
     }
-    match doubled.re() > 0.0 {
-        true => {
-            let from_first = moment / (doubled * 3.0);
-            (doubled * 0.5, first + from_first)
-        }
-        false => {
-            let count = T::from(corners.len() as f64);
-            let sum = corners.fold(zero, |sum, corner| sum + (corner - first));
-            (T::from(0.0), first + sum / count)
-        }
+    if doubled.re() > 0.0 {
+        let from_first = moment / (doubled * 3.0);
+        (doubled * 0.5, first + from_first)
+    } else {
+        let count = T::from(corners.len() as f64);
+        let sum = corners.fold(zero, |sum, corner| sum + (corner - first));
+        (T::from(0.0), first + sum / count)
     }
 }
 

@@ -323,16 +323,18 @@ mod tests {
             let x_w = above(0.5 + size / 2.0 - 0.01, yaw);
             for swapped in [false, true] {
                 let upper = cube(size);
-                let (_, points) = match swapped {
-                    false => manifold(&upper, &x_w, &below, &x),
-                    true => manifold(&below, &x, &upper, &x_w),
+                let (_, points) = if !swapped {
+                    manifold(&upper, &x_w, &below, &x)
+                } else {
+                    manifold(&below, &x, &upper, &x_w)
                 };
                 assert_eq!(points.len(), count, "{size} {points:?}");
                 for point in &points {
                     assert!((point.depth - 0.01).abs() < 1e-15);
-                    let (lower, upper) = match swapped {
-                        false => (point.p_wca, point.p_wcb),
-                        true => (point.p_wcb, point.p_wca),
+                    let (lower, upper) = if !swapped {
+                        (point.p_wca, point.p_wcb)
+                    } else {
+                        (point.p_wcb, point.p_wca)
                     };
                     assert!((lower.z - 0.49).abs() < 1e-15 && (upper.z - 0.5).abs() < 1e-15);
                     assert!((lower - upper).xy().norm() < 1e-15);

@@ -140,16 +140,18 @@ fn distance_to_points_and_balls_is_that_of_the_nearest_triangle() {
             assert!((found.distance - expected).abs() < 1e-13, "{seed} {p_g}");
             let x_wb = math::pose(random.pose(0.0).rotation, p_w);
             for swapped in [false, true] {
-                let found = match swapped {
-                    false => signed_distance(&shape, &x_wg, &ball, &x_wb),
-                    true => signed_distance(&ball, &x_wb, &shape, &x_wg),
+                let found = if !swapped {
+                    signed_distance(&shape, &x_wg, &ball, &x_wb)
+                } else {
+                    signed_distance(&ball, &x_wb, &shape, &x_wg)
                 };
                 let found = found.unwrap().distance;
                 assert!((found + 0.2 - expected).abs() < 1e-13, "{seed} {p_g}");
             }
-            match expected < 0.0 {
-                true => inside += 1,
-                false => outside += 1,
+            if expected < 0.0 {
+                inside += 1
+            } else {
+                outside += 1
             }
         }
     }
@@ -244,9 +246,10 @@ fn depth_of_an_overlap_is_that_of_the_deepest_point() {
         let field = terrain(seed);
         let shape: Shape = field.clone().into();
         let is_box = seed % 2 == 0;
-        let body: Shape = match is_box {
-            true => BoxShape::new(0.3, 0.2, 0.25).unwrap().into(),
-            false => Capsule::new(0.05, 0.4).unwrap().into(),
+        let body: Shape = if is_box {
+            BoxShape::new(0.3, 0.2, 0.25).unwrap().into()
+        } else {
+            Capsule::new(0.05, 0.4).unwrap().into()
         };
         let mut x_gb = random.pose(0.5);
         x_gb.translation.vector.z = 0.15 * random.number();
@@ -385,9 +388,10 @@ fn derivatives_agree_with_central_differences() {
                     (exact - central).abs() < 1e-4,
                     "{seed} {i}: {exact} {central}"
                 );
-                match value > 0.0 {
-                    true => apart += 1,
-                    false => overlapping += 1,
+                if value > 0.0 {
+                    apart += 1
+                } else {
+                    overlapping += 1
                 }
             }
         }

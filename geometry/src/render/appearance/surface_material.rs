@@ -41,9 +41,10 @@ impl ReflectionModel {
         occlusion: f32,
         emissive: [f32; 3],
     ) -> (f32, [f32; 3]) {
-        match self.unlit {
-            true => (0.0, color),
-            false => (occlusion, emissive),
+        if self.unlit {
+            (0.0, color)
+        } else {
+            (occlusion, emissive)
         }
     }
 }

@@ -80,9 +80,10 @@ impl MissingTangents<'_> {
     /// Returns the index of a corner in the file. Triangles are passed on with the winding that
     /// engines draw, on which the sign of the bitangent depends.
     fn corner(&self, face: usize, vert: usize) -> usize {
-        match self.open[face].turned {
-            true => [0, 2, 1][vert],
-            false => vert,
+        if self.open[face].turned {
+            [0, 2, 1][vert]
+        } else {
+            vert
         }
     }
 }

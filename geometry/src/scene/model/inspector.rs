@@ -311,9 +311,10 @@ impl<'a> SceneGraphInspector<'a> {
     pub fn maybe_get_hydroelastic_mesh(&self, id: GeometryId) -> Result<Option<HydroelasticMesh>> {
         let geometry = self.geometry(id)?;
         let has_type = |p: &ProximityProperties| p.has("hydroelastic", "compliance_type");
-        Ok(match geometry.proximity.as_ref().is_some_and(has_type) {
-            true => geometry.hydroelastic.mesh(),
-            false => None,
+        Ok(if geometry.proximity.as_ref().is_some_and(has_type) {
+            geometry.hydroelastic.mesh()
+        } else {
+            None
         })
     }
     /// Returns `X_FG`, the pose of a geometry in its frame.

@@ -175,9 +175,10 @@ impl ScaledMesh {
             n => format!(
                 "{name}{at}: {n} vertices are part of no face, and enlarge the convex hull{}; remove \
                  them",
-                match list.is_empty() {
-                    true => String::new(),
-                    false => format!(
+                if list.is_empty() {
+                    String::new()
+                } else {
+                    format!(
                         " (lines {}{})",
                         list.join(", "),
                         if lines.len() > list.len() {
@@ -185,7 +186,7 @@ impl ScaledMesh {
                         } else {
                             ""
                         }
-                    ),
+                    )
                 }
             ),
         });

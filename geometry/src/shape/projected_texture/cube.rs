@@ -63,9 +63,10 @@ impl CubeFaces {
             let normal = Vector3::from(normal);
             let mut parts = Vec::with_capacity(pieces.len());
             for piece in pieces {
-                match self.is_in_one_face(&piece) {
-                    true => parts.push(piece),
-                    false => self.cut(piece, &normal, &mut parts),
+                if self.is_in_one_face(&piece) {
+                    parts.push(piece)
+                } else {
+                    self.cut(piece, &normal, &mut parts)
                 }
             }
             pieces = parts;
@@ -96,9 +97,12 @@ impl CubeFaces {
             .collect();
         let size = heights.iter().fold(0.0_f64, |most, h| most.max(h.abs()));
         // Vertices in the plane but for rounding stay as they are.
-        let side = |h: f64| match h.abs() <= ROUNDING * size {
-            true => 0.0,
-            false => h.signum(),
+        let side = |h: f64| {
+            if h.abs() <= ROUNDING * size {
+                0.0
+            } else {
+                h.signum()
+            }
         };
         let sides: Vec<f64> = heights.iter().map(|h| side(*h)).collect();
         if !(sides.contains(&1.0) && sides.contains(&-1.0)) {

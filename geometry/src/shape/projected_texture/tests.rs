@@ -196,9 +196,10 @@ fn tetrahedron(has_uvs: bool, scale3: [f64; 3]) -> Shape {
         obj += "vt 0 0\nvt 1 0\nvt 0 1\nvt 2.5 2.5\n";
     }
     for [a, b, c] in [[1, 3, 2], [1, 2, 4], [1, 4, 3], [2, 3, 4]] {
-        obj += &match has_uvs {
-            true => format!("f {a}/{a} {b}/{b} {c}/{c}\n"),
-            false => format!("f {a} {b} {c}\n"),
+        obj += &if has_uvs {
+            format!("f {a}/{a} {b}/{b} {c}/{c}\n")
+        } else {
+            format!("f {a} {b} {c}\n")
         };
     }
     let file = InMemoryMesh::new(MemoryFile::new(obj, ".obj", "tetrahedron.obj"));

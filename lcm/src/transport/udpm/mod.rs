@@ -261,9 +261,10 @@ fn receive(
 #[cfg(unix)]
 fn await_datagram(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<()> {
     socket.peek(&mut [0])?;
-    match stop.load(Ordering::Acquire) {
-        true => Err(io::ErrorKind::Interrupted.into()),
-        false => Ok(()),
+    if stop.load(Ordering::Acquire) {
+        Err(io::ErrorKind::Interrupted.into())
+    } else {
+        Ok(())
     }
 }
 

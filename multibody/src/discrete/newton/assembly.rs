@@ -20,9 +20,10 @@ impl Kernel for HessianAssembly<'_, '_> {
 impl IslandSolver {
     /// Assembles the Hessian: the triangle that is read, and possibly others of its elements.
     pub(crate) fn assemble(&mut self, problem: &IslandProblem<'_>) {
-        match problem.has_vertices() {
-            true => dispatch(HessianAssembly(self, problem)),
-            false => self.assemble_all(problem),
+        if problem.has_vertices() {
+            dispatch(HessianAssembly(self, problem))
+        } else {
+            self.assemble_all(problem)
         }
     }
 
@@ -59,9 +60,10 @@ impl IslandSolver {
                     let left = p.factor(a, rows);
                     if a.tree < b.tree {
                         let (block, transposed) = self.hessian.off_diagonal_mut(a.tree, b.tree);
-                        match transposed {
-                            false => blocks::add_product_of(&left, &right, block),
-                            true => blocks::add_product_of(&right, &left, block),
+                        if !transposed {
+                            blocks::add_product_of(&left, &right, block)
+                        } else {
+                            blocks::add_product_of(&right, &left, block)
                         }
                     } else if a.tree == b.tree {
                         let block = self.hessian.diagonal_mut(a.tree);

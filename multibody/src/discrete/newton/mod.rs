@@ -474,9 +474,10 @@ impl IslandSolver {
             self.assemble(p);
             self.is_factored = self.hessian.factor();
         }
-        match self.is_factored {
-            true => Ok(()),
-            false => Err(NewtonFailure::NotPositiveDefinite),
+        if self.is_factored {
+            Ok(())
+        } else {
+            Err(NewtonFailure::NotPositiveDefinite)
         }
     }
 }

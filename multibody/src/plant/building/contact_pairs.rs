@@ -155,9 +155,10 @@ impl MultibodyPlant {
         &self,
         [a, b]: [GeometryId; 2],
     ) -> Option<&ContactPairProperties> {
-        match self.pair_properties.is_empty() {
-            true => None,
-            false => self.pair_properties.get(&[a.min(b), a.max(b)]),
+        if self.pair_properties.is_empty() {
+            None
+        } else {
+            self.pair_properties.get(&[a.min(b), a.max(b)])
         }
     }
 }

@@ -200,30 +200,33 @@ impl MultibodyPlant {
     }
 
     fn check_open_setting(&self, what: &str) -> Result<()> {
-        match self.is_finalized() {
-            false => Ok(()),
-            true => Err(Error::state(format!(
+        if !self.is_finalized() {
+            Ok(())
+        } else {
+            Err(Error::state(format!(
                 "{what} cannot change: the plant is finalized; set it before `finalize`"
-            ))),
+            )))
         }
     }
 }
 
 fn check_threshold(threshold: f64) -> Result<()> {
-    match threshold >= 0.0 && threshold.is_finite() {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if threshold >= 0.0 && threshold.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "MultibodyPlant: the near-rigid threshold must be finite and at least 0, got \
-             {threshold:?}"
-        ))),
+         {threshold:?}"
+        )))
     }
 }
 
 fn check_positive(what: &str, x: f64) -> Result<()> {
-    match x > 0.0 && x.is_finite() {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if x > 0.0 && x.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "MultibodyPlant: {what} must be positive and finite, got {x:?}"
-        ))),
+        )))
     }
 }

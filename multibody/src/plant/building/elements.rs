@@ -147,9 +147,10 @@ impl MultibodyPlant {
             let joins = |j: &&Joint| (j.parent.min(j.child), j.parent.max(j.child)) == pair;
             let name = self.joint_name_to_tell(&joint);
             let other = self.joints.iter().find(joins).map_or(String::new(), |j| {
-                match j.name == joint.name {
-                    true => self.scoped(j.model_instance(), &j.name),
-                    false => self.joint_name_to_tell(j),
+                if j.name == joint.name {
+                    self.scoped(j.model_instance(), &j.name)
+                } else {
+                    self.joint_name_to_tell(j)
                 }
             });
             return Err(Error::exists(format!(

@@ -101,9 +101,10 @@ impl MultibodyPlant {
             let inboard = topology.inboard_joint(*index, joint);
             let instance = joint.model_instance();
             let (on_parent, on_child) = (joint.frame_on_parent(), joint.frame_on_child());
-            let (f, m) = match inboard.reversed {
-                false => (on_parent, on_child),
-                true => (on_child, on_parent),
+            let (f, m) = if !inboard.reversed {
+                (on_parent, on_child)
+            } else {
+                (on_child, on_parent)
             };
             let frame_name = |frame: Option<FrameIndex>, suffix: &str| {
                 let frame = frame.map_or("", |f| &self.frames[f.index()].name);

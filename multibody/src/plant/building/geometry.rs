@@ -40,12 +40,13 @@ impl MultibodyPlant {
         }
         self.check_open(|| "a scene".into())?;
         let inspector = scene_graph.model_inspector();
-        let name = match inspector.has_source_named("plant") {
-            false => "plant".into(),
-            true => (2..)
+        let name = if !inspector.has_source_named("plant") {
+            "plant".into()
+        } else {
+            (2..)
                 .map(|n| format!("plant_{n}"))
                 .find(|name| !inspector.has_source_named(name))
-                .unwrap_or_default(),
+                .unwrap_or_default()
         };
         let source = scene_graph.register_source(&name)?;
         self.registration = Some(GeometryRegistration {

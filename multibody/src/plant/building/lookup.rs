@@ -140,9 +140,10 @@ impl MultibodyPlant {
         name: &str,
         taken: &NameIndex<impl Copy>,
     ) -> String {
-        match taken.of_name(name).any(|(other, _)| other != instance) {
-            true => self.scoped(instance, name),
-            false => name.into(),
+        if taken.of_name(name).any(|(other, _)| other != instance) {
+            self.scoped(instance, name)
+        } else {
+            name.into()
         }
     }
     /// Returns the name of a joint for messages. The joint need not be added to the plant yet.
@@ -267,9 +268,10 @@ impl MultibodyPlant {
         name: &str,
         all: impl Iterator<Item = (ModelInstanceIndex, &'a str)>,
     ) -> Error {
-        let known: Vec<String> = match name.contains("::") {
-            true => all.map(|(m, n)| self.scoped(m, n)).collect(),
-            false => all.map(|(_, n)| n.to_string()).collect(),
+        let known: Vec<String> = if name.contains("::") {
+            all.map(|(m, n)| self.scoped(m, n)).collect()
+        } else {
+            all.map(|(_, n)| n.to_string()).collect()
         };
         names::unknown(kind, name, known.iter().map(String::as_str))
     }

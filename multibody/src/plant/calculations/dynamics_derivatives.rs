@@ -92,9 +92,10 @@ impl MultibodyPlant {
         let mut forces = MultibodyForces::zero(0, n);
         let mut others = vec![];
         for element in self.force_elements.iter().enumerate() {
-            match state.add_joint_derivatives(element, [&mut by_q, &mut by_v]) {
-                true => state.add_force(element, &mut forces),
-                false => others.push(element),
+            if state.add_joint_derivatives(element, [&mut by_q, &mut by_v]) {
+                state.add_force(element, &mut forces)
+            } else {
+                others.push(element)
             }
         }
         for (tau, f) in from.tau.iter_mut().zip(&forces.generalized) {
@@ -102,9 +103,10 @@ impl MultibodyPlant {
         }
         from.dtau_dq -= by_q;
         from.dtau_dv -= by_v;
-        match others.is_empty() {
-            true => Ok(()),
-            false => self.subtract_by_autodiff(&others, state, from),
+        if others.is_empty() {
+            Ok(())
+        } else {
+            self.subtract_by_autodiff(&others, state, from)
         }
     }
 
@@ -149,9 +151,10 @@ impl MultibodyPlant {
                     from.tau[i] -= tau.re;
                 }
                 for at in first..(first + DIRECTIONS).min(2 * n) {
-                    let change: &mut DMatrix<f64> = match at < n {
-                        true => &mut from.dtau_dq,
-                        false => &mut from.dtau_dv,
+                    let change: &mut DMatrix<f64> = if at < n {
+                        &mut from.dtau_dq
+                    } else {
+                        &mut from.dtau_dv
                     };
                     change[(i, at % n)] -= tau.eps[at - first];
                 }

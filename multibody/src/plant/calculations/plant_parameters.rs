@@ -71,12 +71,13 @@ impl<T: Scalar> PlantParameters<T> {
             plant.force_elements.len(),
         ];
         let mut pairs = found.into_iter().zip(required).enumerate();
-        match pairs.all(|(i, (found, required))| found == required || i > 0 && found == 0) {
-            true => Ok(()),
-            false => Err(Error::invalid(format!(
+        if pairs.all(|(i, (found, required))| found == required || i > 0 && found == 0) {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
                 "PlantParameters: velocities, bodies and force elements must be {required:?}, got \
-                 parameters of {found:?}; connect the port of this plant"
-            ))),
+             parameters of {found:?}; connect the port of this plant"
+            )))
         }
     }
 }

@@ -56,15 +56,12 @@ fn add_at_origins<T, C, const N: usize>(
         let opposite = cross(force, &arm);
         for sums in &mut sums {
             let sum = &mut sums[body.index()];
-            match is_a {
-                true => {
-                    sum.rotational += &opposite;
-                    sum.translational -= force;
-                }
-                false => {
-                    sum.rotational -= &opposite;
-                    sum.translational += force;
-                }
+            if is_a {
+                sum.rotational += &opposite;
+                sum.translational -= force;
+            } else {
+                sum.rotational -= &opposite;
+                sum.translational += force;
             }
         }
     }
@@ -74,9 +71,10 @@ fn add_at_origins<T, C, const N: usize>(
 #[inline]
 fn slip_speed<T: Scalar>(end: &ConstraintEnd<T>) -> T {
     let squared = end.v[0] * end.v[0] + end.v[1] * end.v[1];
-    match squared.re() > 0.0 {
-        true => squared.sqrt(),
-        false => T::zero(),
+    if squared.re() > 0.0 {
+        squared.sqrt()
+    } else {
+        T::zero()
     }
 }
 
@@ -162,9 +160,10 @@ impl<T: Scalar> EndedContacts<T> {
                 continue;
             }
             let (force, sums) = (self.force(k), [&mut *all, &mut *contact_forces]);
-            match is_placed {
-                true => add_at_origins(positions.real(), bodies, &site.p_wc, &force, sums),
-                false => add_at_origins(positions, bodies, &self.point(k), &force, sums),
+            if is_placed {
+                add_at_origins(positions.real(), bodies, &site.p_wc, &force, sums)
+            } else {
+                add_at_origins(positions, bodies, &self.point(k), &force, sums)
             }
         }
         for sums in [all, contact_forces] {
@@ -246,9 +245,10 @@ impl<T: Scalar> EndedContacts<T> {
             .extend(surfaces.chain(self.surface_infos()));
         let (pairs, all) = (&mut out.point_pairs, 0..self.num_points());
         pairs.clear();
-        match are_many(all.len()) {
-            true => pairs.par_extend(all.into_par_iter().map(|k| self.info(k))),
-            false => pairs.extend(all.map(|k| self.info(k))),
+        if are_many(all.len()) {
+            pairs.par_extend(all.into_par_iter().map(|k| self.info(k)))
+        } else {
+            pairs.extend(all.map(|k| self.info(k)))
         }
         if !self.known.is_empty() {
             pairs.extend_from_slice(&self.known);

@@ -97,13 +97,12 @@ pub(in crate::plant) fn continuous<T: Scalar>(
                 T::zero()
             };
             let slip_squared = vt_bqaq_w.norm_squared();
-            let friction = match slip_squared.re() > 0.0 {
-                true => {
-                    let slip = slip_squared.sqrt();
-                    let regularized = (slip / stiction_tolerance).atan() * FRAC_2_PI;
-                    of.material.mu * damped * regularized / slip
-                }
-                false => T::zero(),
+            let friction = if slip_squared.re() > 0.0 {
+                let slip = slip_squared.sqrt();
+                let regularized = (slip / stiction_tolerance).atan() * FRAC_2_PI;
+                of.material.mu * damped * regularized / slip
+            } else {
+                T::zero()
             };
             let traction_aq_w = normal * damped - vt_bqaq_w * friction;
             total.add(&p_wq, &(traction_aq_w * third));

@@ -303,13 +303,12 @@ impl<T: Scalar> SceneContacts<T> {
         };
         let normal = positive(normal);
         let slip_squared = v_c.x * v_c.x + v_c.y * v_c.y;
-        let (slip, friction) = match slip_squared.re() > 0.0 {
-            true => {
-                let slip = slip_squared.sqrt();
-                let mu = stribeck_friction(self.friction[k], slip / stiction_tolerance);
-                (slip, -mu * normal / slip)
-            }
-            false => (T::zero(), T::zero()),
+        let (slip, friction) = if slip_squared.re() > 0.0 {
+            let slip = slip_squared.sqrt();
+            let mu = stribeck_friction(self.friction[k], slip / stiction_tolerance);
+            (slip, -mu * normal / slip)
+        } else {
+            (T::zero(), T::zero())
         };
         let force = Vector3::new(friction * v_c.x, friction * v_c.y, normal);
         PointPairContactInfo {

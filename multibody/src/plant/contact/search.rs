@@ -34,9 +34,10 @@ impl MultibodyPlant {
                 }
                 model => model,
             },
-            representation: match self.time_step > 0.0 {
-                true => HydroelasticContactRepresentation::Polygon,
-                false => HydroelasticContactRepresentation::Triangle,
+            representation: if self.time_step > 0.0 {
+                HydroelasticContactRepresentation::Polygon
+            } else {
+                HydroelasticContactRepresentation::Triangle
             },
         }
     }

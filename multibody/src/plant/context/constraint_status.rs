@@ -99,9 +99,10 @@ impl MultibodyPlant {
     /// Returns an error if the constraint is unknown.
     pub fn set_default_constraint_active(&mut self, constraint: usize, active: bool) -> Result<()> {
         self.check_constraint(constraint)?;
-        match active {
-            true => self.inactive_constraints.remove(&constraint),
-            false => self.inactive_constraints.insert(constraint),
+        if active {
+            self.inactive_constraints.remove(&constraint)
+        } else {
+            self.inactive_constraints.insert(constraint)
         };
         Ok(())
     }
@@ -157,11 +158,12 @@ impl MultibodyPlant {
 
     fn check_constraint(&self, constraint: usize) -> Result<()> {
         let n = self.constraints.len();
-        match constraint < n {
-            true => Ok(()),
-            false => Err(Error::not_found(format!(
+        if constraint < n {
+            Ok(())
+        } else {
+            Err(Error::not_found(format!(
                 "the constraint index must be below {n}, got {constraint}"
-            ))),
+            )))
         }
     }
 }

@@ -221,12 +221,13 @@ impl MultibodyPlant {
     fn check_collision_geometry(&self, geometry: GeometryId) -> Result<()> {
         let lists = self.registration.iter().flat_map(|r| &r.collisions);
         let is_deformable = || self.deformable_body_from_geometry_id(geometry).is_some();
-        match lists.flatten().any(|id| *id == geometry) || is_deformable() {
-            true => Ok(()),
-            false => Err(Error::not_found(format!(
+        if lists.flatten().any(|id| *id == geometry) || is_deformable() {
+            Ok(())
+        } else {
+            Err(Error::not_found(format!(
                 "geometry {geometry}: it must be a collision geometry of the plant; pass an id of \
-                 `collision_geometries` or that of a deformable body"
-            ))),
+             `collision_geometries` or that of a deformable body"
+            )))
         }
     }
 

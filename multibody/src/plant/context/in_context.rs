@@ -61,9 +61,10 @@ impl MultibodyPlant {
         let v = read(CoordinateKind::Velocities)?;
         let velocities = self.calc_velocity_kinematics(&positions, &v)?;
         // A plant that is moved through ports has no parameters in the context.
-        let parameters = match ports.dynamics().is_ok() {
-            true => self.reader(ports, context)?.all(),
-            false => self.model_parameters(),
+        let parameters = if ports.dynamics().is_ok() {
+            self.reader(ports, context)?.all()
+        } else {
+            self.model_parameters()
         };
         Ok(PlantInContext {
             plant: self,

@@ -114,9 +114,10 @@ impl MultibodyPlant {
         let p = &p_bobcm_b;
         let unit = |a: usize, b: usize| {
             let square = if a == b { p.dot(p) } else { T::zero() };
-            let central = match mass.re() == 0.0 {
-                true => T::zero(),
-                false => i_bbcm_b[(a, b)] / mass,
+            let central = if mass.re() == 0.0 {
+                T::zero()
+            } else {
+                i_bbcm_b[(a, b)] / mass
             };
             central + square - p[a] * p[b]
         };
@@ -303,12 +304,13 @@ impl MultibodyPlant {
 /// Checks that the value of a number is finite and at least 0.
 pub(super) fn check_amount<T: Scalar>(place: impl Fn() -> String, what: &str, x: T) -> Result<()> {
     let x = x.re();
-    match x >= 0.0 && x.is_finite() {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if x >= 0.0 && x.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "{}: the {what} must be finite and at least 0, got {x:?}",
             place()
-        ))),
+        )))
     }
 }
 

@@ -324,9 +324,10 @@ impl DeformableBodyWork {
 
     /// Returns the number of velocities of active vertices.
     pub(super) fn num_active(&self) -> usize {
-        match self.moves {
-            true => 3 * self.fem.participants().len(),
-            false => 0,
+        if self.moves {
+            3 * self.fem.participants().len()
+        } else {
+            0
         }
     }
 

@@ -56,12 +56,11 @@ pub(super) fn explicit_effort<T: Scalar>(
         None => input,
         Some(control) => {
             let effort = control.effort(input);
-            match control.is_motor() {
-                true => effort.feed_forward,
-                false => {
-                    let (position, velocity) = motion();
-                    effort.at(position, velocity)
-                }
+            if control.is_motor() {
+                effort.feed_forward
+            } else {
+                let (position, velocity) = motion();
+                effort.at(position, velocity)
             }
         }
     };

@@ -418,9 +418,10 @@ impl<T: Scalar> InstancePorts<T> {
 }
 
 fn copy_or_zero<T: Scalar>(values: &[T], out: &mut [T]) {
-    match values.len() == out.len() {
-        true => out.copy_from_slice(values),
-        false => out.fill(T::zero()),
+    if values.len() == out.len() {
+        out.copy_from_slice(values)
+    } else {
+        out.fill(T::zero())
     }
 }
 

@@ -36,9 +36,10 @@ impl MultibodyPlant {
     ) -> Result<()> {
         self.check_open(|| "a setting of gravity".into())?;
         self.check_instance(instance)?;
-        match enabled {
-            true => self.weightless.remove(&instance),
-            false => self.weightless.insert(instance),
+        if enabled {
+            self.weightless.remove(&instance)
+        } else {
+            self.weightless.insert(instance)
         };
         Ok(())
     }
@@ -85,9 +86,10 @@ impl MultibodyPlant {
     }
     /// Returns the acceleration of gravity (m/s^2) on the bodies of a model instance.
     pub(in crate::plant) fn gravity_in(&self, instance: ModelInstanceIndex) -> Vector3<f64> {
-        match self.is_gravity_enabled(instance) {
-            true => self.gravity,
-            false => Vector3::zeros(),
+        if self.is_gravity_enabled(instance) {
+            self.gravity
+        } else {
+            Vector3::zeros()
         }
     }
 
@@ -307,13 +309,11 @@ impl MultibodyPlant {
             let x_wj = positions.x_wb(child) * crate::tree::mobilizer::lift(&joint.x_bm);
             let origin = |body: BodyIndex| positions.x_wb(body).translation.vector;
             let p_j = x_wj.translation.vector;
-            let force = match forward {
-                true => on_body[child.index()].force_at(&(p_j - origin(child))),
-                // The child is the inboard body, so the reaction is on the parent.
-                false => {
-                    let parent = joint.parent;
-                    -on_body[parent.index()].force_at(&(p_j - origin(parent)))
-                }
+            let force = if forward {
+                on_body[child.index()].force_at(&(p_j - origin(child)))
+            } else {
+                let parent = joint.parent;
+                -on_body[parent.index()].force_at(&(p_j - origin(parent)))
             };
             SpatialVector {
                 rotational: x_wj.rotation.inverse() * force.rotational,
@@ -339,9 +339,10 @@ impl MultibodyPlant {
             .topology
             .as_ref()
             .and_then(|t| t.velocity_names.get(at.velocity));
-        let otherwise = match self.is_floating_base(at.body) {
-            true => "weld its base to the world (`weld_frames`)",
-            false => "the joint's motor rotor inertia",
+        let otherwise = if self.is_floating_base(at.body) {
+            "weld its base to the world (`weld_frames`)"
+        } else {
+            "the joint's motor rotor inertia"
         };
         Error::invalid(format!(
             "body '{}': its inertia along velocity {} ('{}'), with that of the bodies outboard of \

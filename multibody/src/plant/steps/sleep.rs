@@ -171,9 +171,10 @@ impl MultibodyPlant {
             // Woken trees rest anew: a small force needs time to move them.
             let slept = last.sleep.asleep_with.get(tree).copied().flatten();
             let woken = slept.is_some() && !sleepers.is_asleep(tree);
-            *steps = match at_rest && !woken {
-                true => steps.saturating_add(1),
-                false => 0,
+            *steps = if at_rest && !woken {
+                steps.saturating_add(1)
+            } else {
+                0
             };
         }
         let needed = (settings.time / self.time_step).ceil();
@@ -294,9 +295,10 @@ impl MultibodyPlant {
                 if found.num_velocities() > 0 && !is_locked(joint) {
                     return true;
                 }
-                let base = match found.child == body {
-                    true => found.parent,
-                    false => found.child,
+                let base = if found.child == body {
+                    found.parent
+                } else {
+                    found.child
                 };
                 next = inboard(base).map(|joint| (base, joint));
             }

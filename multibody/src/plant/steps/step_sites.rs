@@ -127,9 +127,10 @@ fn soft<T: Scalar>(
     mass: Option<f64>,
 ) -> SiteLaw<T> {
     let square = rows.clone().fold(T::zero(), |sum, (g, _)| sum + g * g);
-    let deviation = match square.re() > 0.0 {
-        true => square.sqrt(),
-        false => T::zero(),
+    let deviation = if square.re() > 0.0 {
+        square.sqrt()
+    } else {
+        T::zero()
     };
     let [k, b] = parameters.reference(time_step);
     let d = parameters.impedance(deviation);
@@ -202,9 +203,12 @@ impl MultibodyPlant {
             }
             None => SiteLaw::Springs(rigid(deviations, 0.0)),
         };
-        let time = |stiffness: f64, damping: f64| match stiffness.is_infinite() {
-            true => relaxation,
-            false => damping / stiffness,
+        let time = |stiffness: f64, damping: f64| {
+            if stiffness.is_infinite() {
+                relaxation
+            } else {
+                damping / stiffness
+            }
         };
         let topology = self.finalized("constraints")?;
         let joint = |joint: JointIndex| topology.starts[joint.index()];

@@ -216,9 +216,10 @@ impl ContactMaterial<f64> {
         parameters: &ModelParameters<T>,
         id: GeometryId,
     ) -> Result<ContactMaterial<T>> {
-        let own = match parameters.materials.is_empty() {
-            true => None,
-            false => parameters.materials.get(&id),
+        let own = if parameters.materials.is_empty() {
+            None
+        } else {
+            parameters.materials.get(&id)
         };
         let own = own.copied().unwrap_or_else(ContactMaterialOverride::none);
         let model = self.lift::<T>();
@@ -362,9 +363,10 @@ impl MultibodyPlant {
         // Stiffnesses combine to half of equal ones.
         let stiffness = 2.0 * mass * self.gravity.norm() / allowance;
         let period = (allowance / self.gravity.norm()).sqrt();
-        match stiffness > 0.0 {
-            true => (stiffness, period / allowance),
-            false => (1e6, 50.0),
+        if stiffness > 0.0 {
+            (stiffness, period / allowance)
+        } else {
+            (1e6, 50.0)
         }
     }
 }

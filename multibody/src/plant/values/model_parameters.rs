@@ -79,13 +79,14 @@ pub(in crate::plant) fn check_friction<T: Scalar>(
     dynamic_friction: T,
 ) -> Result<()> {
     let (mu_s, mu_d) = (static_friction.re(), dynamic_friction.re());
-    match mu_s >= mu_d {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
+    if mu_s >= mu_d {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
             "{}: static friction must be at least dynamic friction, got {mu_s:?} and {mu_d:?}; set \
-             both",
+         both",
             place()
-        ))),
+        )))
     }
 }
 
@@ -168,14 +169,15 @@ impl ParameterLayout {
     }
     /// Checks that the parameters are those of a plant.
     pub(in crate::plant) fn check(&self, plant: &MultibodyPlant) -> Result<()> {
-        match self.sizes == sizes(plant) {
-            true => Ok(()),
-            false => Err(Error::invalid(format!(
+        if self.sizes == sizes(plant) {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
                 "MultibodyPlant: bodies, joints, actuators and force elements must be {:?}, got \
-                 parameters of {:?}; pass the ports of this plant",
+             parameters of {:?}; pass the ports of this plant",
                 sizes(plant),
                 self.sizes
-            ))),
+            )))
         }
     }
     fn numbers<'a, T>(&self, values: &'a [T], owner: ParameterOwner) -> Option<&'a [T]> {

@@ -102,9 +102,10 @@ fn remainders<'d>(
     let all = predictor.order.iter().zip(&predictor.from);
     all.map(move |(vertex, from)| {
         let value = &differences[*vertex as usize];
-        let near = match uses_neighbours {
-            true => of_neighbours(differences, *from),
-            false => [0; 3],
+        let near = if uses_neighbours {
+            of_neighbours(differences, *from)
+        } else {
+            [0; 3]
         };
         std::array::from_fn(|axis| value[axis].wrapping_sub(near[axis]))
     })
@@ -179,9 +180,10 @@ impl FrameGroup {
             }
             let mut differences = vec![[0; 3]; count + 1];
             for (i, (vertex, from)) in predictor.order.iter().zip(&predictor.from).enumerate() {
-                let prediction = match near {
-                    true => of_neighbours(&differences, *from),
-                    false => [0; 3],
+                let prediction = if near {
+                    of_neighbours(&differences, *from)
+                } else {
+                    [0; 3]
                 };
                 differences[*vertex as usize] =
                     std::array::from_fn(|axis| values[axis][i].wrapping_add(prediction[axis]));

@@ -128,12 +128,11 @@ impl DistanceFunction {
 fn bowl(p: &Vector3<f64>, [height, radius, thickness]: [f64; 3]) -> f64 {
     let rim = (radius * radius - height * height).sqrt();
     let out = from_axis(p);
-    let from_surface = match height * out < rim * p.z {
-        true => {
-            let (x, z) = (out - rim, p.z - height);
-            (x * x + z * z).sqrt()
-        }
-        false => ((out * out + p.z * p.z).sqrt() - radius).abs(),
+    let from_surface = if height * out < rim * p.z {
+        let (x, z) = (out - rim, p.z - height);
+        (x * x + z * z).sqrt()
+    } else {
+        ((out * out + p.z * p.z).sqrt() - radius).abs()
     };
     from_surface - thickness
 }

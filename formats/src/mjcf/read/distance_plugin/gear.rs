@@ -62,9 +62,10 @@ impl Gear {
         let teeth_per_length = teeth / diameter;
         let tip_radius = (diameter + 2.0 * (1.0 / teeth_per_length)) / 2.0;
         let tooth_height = 2.2 / teeth_per_length;
-        let hole_radius = match self.inner_diameter >= 0.0 {
-            true => self.inner_diameter / 2.0,
-            false => tip_radius - tooth_height - 0.14 * diameter,
+        let hole_radius = if self.inner_diameter >= 0.0 {
+            self.inner_diameter / 2.0
+        } else {
+            tip_radius - tooth_height - 0.14 * diameter
         };
         let rho = from_axis(p);
         if hole_radius - rho > 0.0 {

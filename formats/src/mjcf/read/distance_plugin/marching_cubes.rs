@@ -193,9 +193,12 @@ mod tests {
                     .wrapping_add(1);
                 values.push((state >> 40) as f32 / (1 << 23) as f32 - 1.0);
             }
-            let field = SampledField::new(counts, |p| match (0..3).any(|a| is_border(p[a], a)) {
-                true => 1.0,
-                false => values[(p[2] * counts[1] + p[1]) * counts[0] + p[0]],
+            let field = SampledField::new(counts, |p| {
+                if (0..3).any(|a| is_border(p[a], a)) {
+                    1.0
+                } else {
+                    values[(p[2] * counts[1] + p[1]) * counts[0] + p[0]]
+                }
             });
             let (vertices, faces) = field.zero_surface();
             let mut edges = BTreeMap::new();

@@ -310,10 +310,10 @@ fn first_normal(x: Vector3<f64>, next: Vector3<f64>) -> Vector3<f64> {
         return -Vector3::y();
     }
     let y = Vector3::y() - (Vector3::x() + x) * (x.y / (1.0 + x.x));
-    match x.x.abs() < STRAIGHT {
-        // MuJoCo turns the frame around links without an extent along x.
-        true => Vector3::new(y.x, -y.y, -y.z),
-        false => y,
+    if x.x.abs() < STRAIGHT {
+        Vector3::new(y.x, -y.y, -y.z)
+    } else {
+        y
     }
 }
 

@@ -108,9 +108,10 @@ impl Grid {
 /// Moves a point of a square to the circle of the same half size.
 fn rounded(x: f64, y: f64) -> [f64; 2] {
     let norm = x.hypot(y);
-    match norm > 0.0 {
-        true => [x, y].map(|v| v * x.abs().max(y.abs()) / norm),
-        false => [0.0; 2],
+    if norm > 0.0 {
+        [x, y].map(|v| v * x.abs().max(y.abs()) / norm)
+    } else {
+        [0.0; 2]
     }
 }
 

@@ -41,13 +41,15 @@ pub(super) fn parse(bytes: &[u8], most: usize) -> Result<Gmsh, String> {
             return Err("binary numbers must be little-endian".into());
         }
     }
-    let (points, indices) = match is_4 {
-        true => reader.nodes_4(most)?,
-        false => reader.nodes_2(most)?,
+    let (points, indices) = if is_4 {
+        reader.nodes_4(most)?
+    } else {
+        reader.nodes_2(most)?
     };
-    let elements = match is_4 {
-        true => reader.elements_4()?,
-        false => reader.elements_2()?,
+    let elements = if is_4 {
+        reader.elements_4()?
+    } else {
+        reader.elements_2()?
     };
     let highest = elements.iter().map(|(kind, _)| *kind).max();
     let Some(highest) = highest else {
@@ -172,17 +174,17 @@ impl<'a> Reader<'a> {
     }
 
     fn coordinate(&mut self) -> Result<f64, String> {
-        let value = match self.is_binary {
-            true => f64::from_le_bytes(self.take()?),
-            false => {
-                let word = self.word()?;
-                let parsed = word.parse();
-                parsed.map_err(|_| format!("a coordinate must be a number, got '{word}'"))?
-            }
+        let value = if self.is_binary {
+            f64::from_le_bytes(self.take()?)
+        } else {
+            let word = self.word()?;
+            let parsed = word.parse();
+            parsed.map_err(|_| format!("a coordinate must be a number, got '{word}'"))?
         };
-        match value.is_finite() {
-            true => Ok(value),
-            false => Err(format!("a coordinate must be finite, got {value}")),
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(format!("a coordinate must be finite, got {value}"))
         }
     }
 
@@ -304,11 +306,12 @@ impl<'a> Reader<'a> {
 }
 
 fn check_count(count: usize, most: usize) -> Result<(), String> {
-    match count <= most {
-        true => Ok(()),
-        false => Err(format!(
+    if count <= most {
+        Ok(())
+    } else {
+        Err(format!(
             "there must be at most {most} vertices, got {count}"
-        )),
+        ))
     }
 }
 
@@ -349,17 +352,19 @@ mod tests {
         }
         fn integers(&mut self, width: usize, all: &[i64]) {
             for n in all {
-                match self.1 {
-                    true => self.0.extend(&n.to_le_bytes()[..width]),
-                    false => self.text(&format!("{n} ")),
+                if self.1 {
+                    self.0.extend(&n.to_le_bytes()[..width])
+                } else {
+                    self.text(&format!("{n} "))
                 }
             }
         }
         fn point(&mut self, p: &[f64; 3]) {
             for x in p {
-                match self.1 {
-                    true => self.0.extend(x.to_le_bytes()),
-                    false => self.text(&format!("{x} ")),
+                if self.1 {
+                    self.0.extend(x.to_le_bytes())
+                } else {
+                    self.text(&format!("{x} "))
                 }
             }
         }
@@ -399,9 +404,10 @@ mod tests {
         for (i, element) in [&[5, 6][..]].iter().chain(elements).enumerate() {
             let kind = if i == 0 { 1 } else { kind };
             let number = i as i64 + 1;
-            match is_binary {
-                true => w.integers(4, &[kind, 1, 2, number, 0, 1]),
-                false => w.integers(4, &[number, kind, 2, 0, 1]),
+            if is_binary {
+                w.integers(4, &[kind, 1, 2, number, 0, 1])
+            } else {
+                w.integers(4, &[number, kind, 2, 0, 1])
             }
             w.integers(4, element);
         }

@@ -60,9 +60,10 @@ fn between([a, b]: [[f64; 3]; 2], at: f64) -> [u8; 3] {
 
 fn checker([a, b]: [[u8; 3]; 2], [width, height]: [usize; 2]) -> Pixels {
     Pixels::of(width, height, |r, c| {
-        match (r < height / 2) == (c < width / 2) {
-            true => a,
-            false => b,
+        if (r < height / 2) == (c < width / 2) {
+            a
+        } else {
+            b
         }
     })
 }
@@ -86,9 +87,10 @@ impl GeneratedTexture {
         };
         let width = node.number("width")?.unwrap_or(0.0);
         // The images of a cube are square.
-        let height = match is_cube {
-            true => width,
-            false => node.number("height")?.unwrap_or(0.0),
+        let height = if is_cube {
+            width
+        } else {
+            node.number("height")?.unwrap_or(0.0)
         };
         let faces = if is_cube { 6.0 } else { 1.0 };
         let is_count = |n: f64| n >= 1.0 && n.fract() == 0.0;

@@ -316,9 +316,10 @@ impl PlacedTexture<'_> {
         // Lengths of 0, as those of a plane without an end, count as 1 m.
         let counted = |x: f64| if x <= 0.0 { 1.0 } else { x };
         let half = span.half.map(counted);
-        let per_metre = match self.is_uniform {
-            true => Vector3::repeat(1.0),
-            false => half.map(|x| 1.0 / x),
+        let per_metre = if self.is_uniform {
+            Vector3::repeat(1.0)
+        } else {
+            half.map(|x| 1.0 / x)
         };
         let placed = match images {
             [image] => {
@@ -328,16 +329,20 @@ impl PlacedTexture<'_> {
             images => {
                 let six = [0, 1, 2, 3, 4, 5].map(|i| images[i].clone());
                 // The coordinates of a mesh are not relative to its size.
-                let scale = match span.is_mesh {
-                    true => half.component_mul(&per_metre),
-                    false => per_metre,
+                let scale = if span.is_mesh {
+                    half.component_mul(&per_metre)
+                } else {
+                    per_metre
                 };
                 ProjectedTexture::from_center(six, scale)
             }
         };
-        let extent = |x: f64| match x > 0.0 {
-            true => x,
-            false => ProjectedTexture::HALF_SPACE_EXTENT,
+        let extent = |x: f64| {
+            if x > 0.0 {
+                x
+            } else {
+                ProjectedTexture::HALF_SPACE_EXTENT
+            }
         };
         let placed = placed.and_then(|p| p.with_half_extents(span.half_plane.map(extent)));
         let placed = placed.map_err(|e| e.to_string())?;

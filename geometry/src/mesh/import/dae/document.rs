@@ -49,15 +49,16 @@ impl<'x> DaeDocument<'x> {
             }
         }
         let document = Self { origin, root, ids };
-        match root.has_tag_name("COLLADA") {
-            true => Ok(document),
-            false => Err(document.error(
+        if root.has_tag_name("COLLADA") {
+            Ok(document)
+        } else {
+            Err(document.error(
                 root,
                 format!(
                     "the root element must be <COLLADA>, got <{}>",
                     short(root.tag_name().name())
                 ),
-            )),
+            ))
         }
     }
 

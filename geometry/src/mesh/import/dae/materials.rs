@@ -100,9 +100,10 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
             return plain;
         };
         // The colour of a constant surface is its emission.
-        let diffuse = match shading.has_tag_name("constant") {
-            true => child(shading, &["emission"]),
-            false => child(shading, &["diffuse"]),
+        let diffuse = if shading.has_tag_name("constant") {
+            child(shading, &["emission"])
+        } else {
+            child(shading, &["diffuse"])
         };
         let color = diffuse.and_then(|d| self.color(effect, profile, d));
         let opacity = self.opacity(effect, profile, shading);

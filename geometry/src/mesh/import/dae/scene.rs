@@ -136,9 +136,10 @@ impl<'x> SceneWalk<'_, 'x> {
         reference: Node<'x, 'x>,
         x_gn: Affine,
     ) -> Result<()> {
-        let attribute = match reference.has_tag_name("instance_geometry") {
-            true => "url",
-            false => "source",
+        let attribute = if reference.has_tag_name("instance_geometry") {
+            "url"
+        } else {
+            "source"
         };
         let geometry = self
             .document

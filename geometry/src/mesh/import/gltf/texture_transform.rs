@@ -47,12 +47,13 @@ impl TextureTransform {
         let u = [cos * su, sin * sv, tu];
         let v = [-sin * su, cos * sv, tv];
         let matrix = [[u[0], -u[1], u[1] + u[2]], [-v[0], v[1], 1.0 - v[1] - v[2]]];
-        match matrix.iter().flatten().all(|x| x.is_finite()) {
-            true => Ok(Self {
+        if matrix.iter().flatten().all(|x| x.is_finite()) {
+            Ok(Self {
                 matrix,
                 uv_set: uv_set.transpose()?,
-            }),
-            false => Err(format!("has a {NAME} whose numbers are too large")),
+            })
+        } else {
+            Err(format!("has a {NAME} whose numbers are too large"))
         }
     }
 }

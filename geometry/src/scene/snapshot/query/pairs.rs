@@ -67,12 +67,11 @@ impl<T: Scalar> QueryObject<T> {
 
     #[inline]
     fn pair<A: PairAnswer<T>>(&self, pair: (usize, usize), max_distance: f64) -> Result<Option<A>> {
-        match self.lacks_derivatives(pair) {
-            true => Ok(self.real_pair(pair, max_distance)?.map(A::lift)),
-            false => {
-                let x_wg = |i: usize| self.kinematics.x_wg(i);
-                self.pair_at(pair, (x_wg(pair.0), x_wg(pair.1)), max_distance)
-            }
+        if self.lacks_derivatives(pair) {
+            Ok(self.real_pair(pair, max_distance)?.map(A::lift))
+        } else {
+            let x_wg = |i: usize| self.kinematics.x_wg(i);
+            self.pair_at(pair, (x_wg(pair.0), x_wg(pair.1)), max_distance)
         }
     }
 
