@@ -1,8 +1,7 @@
 //! Material and damping of a deformable body.
 
 use std::ops::RangeInclusive;
-use tarragon_framework::Scalar;
-use tarragon_framework::{Error, Result};
+use tarragon_framework::{Error, Result, Scalar};
 
 /// Constitutive model of a deformable body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

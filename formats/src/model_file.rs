@@ -7,8 +7,7 @@ use crate::reading::format::ModelFormat;
 use crate::reading::target::{ModelNaming, ParseTarget};
 use crate::sdf;
 use crate::urdf;
-use tarragon_documents::Diagnostic;
-use tarragon_documents::ModelInput;
+use tarragon_documents::{Diagnostic, ModelInput};
 use tarragon_multibody::ModelInstanceIndex;
 
 /// Adds the models of a file; a failure is an error in `diagnostics`. Model directives hold no

@@ -3,11 +3,9 @@
 use crate::reading::format::ModelFormat;
 use crate::reading::target::ParseTarget;
 use std::path::Path;
-use tarragon_documents::Diagnostic;
-use tarragon_documents::PackageMap;
 use tarragon_documents::xacro::{self, XacroReport};
 use tarragon_documents::xml::TextOrigins;
-use tarragon_documents::{ModelInput, read_file};
+use tarragon_documents::{Diagnostic, ModelInput, PackageMap, read_file};
 
 /// Content of a model file in a format other than xacro.
 pub(crate) struct ModelSource {

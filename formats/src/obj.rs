@@ -5,18 +5,15 @@
 //! else that of the object in the file, else that of the file.
 
 use crate::Result;
-use crate::reading::target::ModelNaming;
-use crate::reading::target::ParseTarget;
+use crate::reading::target::{ModelNaming, ParseTarget};
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
-use tarragon_documents::ModelInput;
-use tarragon_documents::{Diagnostic, Severity};
+use tarragon_documents::{Diagnostic, ModelInput, Severity};
 use tarragon_geometry::{
     IllustrationProperties, InMemoryMesh, MemoryFile, Mesh, MeshSource, PerceptionProperties,
     ProximityProperties, Shape, calc_mass_properties,
 };
-use tarragon_multibody::SpatialInertia;
-use tarragon_multibody::{ModelInstanceIndex, VisualProperties};
+use tarragon_multibody::{ModelInstanceIndex, SpatialInertia, VisualProperties};
 
 /// Density of the body (kg/m^3).
 const DENSITY: f64 = 1000.0;

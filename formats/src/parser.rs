@@ -12,14 +12,11 @@ use crate::{Error, Result};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use tarragon_documents::PackageMap;
-use tarragon_documents::{Diagnostic, Severity};
-use tarragon_documents::{ModelInput, read_file};
+use tarragon_documents::{Diagnostic, ModelInput, PackageMap, Severity, read_file};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::CubeMap;
-use tarragon_multibody::ModelInstanceIndex;
-use tarragon_multibody::{MultibodyPlant, PlantMark};
+use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, PlantMark};
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///

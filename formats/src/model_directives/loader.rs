@@ -12,14 +12,12 @@ use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use tarragon_documents::Diagnostic;
 use tarragon_documents::names::scoped;
 use tarragon_documents::yaml::{YamlError, read_yaml};
-use tarragon_documents::{ModelInput, read_file};
-use tarragon_multibody::MultibodyPlant;
+use tarragon_documents::{Diagnostic, ModelInput, read_file};
 use tarragon_multibody::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, FixedOffsetFrame, FrameIndex, Joint,
-    ModelInstanceIndex,
+    ModelInstanceIndex, MultibodyPlant,
 };
 
 /// A model that was added by a directive (Drake's `ModelInstanceInfo`).

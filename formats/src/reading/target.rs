@@ -16,9 +16,9 @@ use tarragon_geometry::{
     Bone, GeometryId, GeometryInstance, Mesh, MeshSource, ProximityProperties, SceneGraph, Shape,
     Skin,
 };
-use tarragon_multibody::MultibodyPlant;
 use tarragon_multibody::{
-    BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, VisualProperties,
+    BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, MultibodyPlant,
+    VisualProperties,
 };
 
 /// Name and scope that the caller gives to a model.

@@ -7,8 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tarragon_documents::{Diagnostic, Severity};
 use tarragon_geometry::{MeshSource, SceneGraph};
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{Joint, ModelInstanceIndex, RigidBody};
+use tarragon_multibody::{Joint, ModelInstanceIndex, MultibodyPlant, RigidBody};
 
 /// A document in the making.
 pub(crate) struct ModelDocument<'a> {

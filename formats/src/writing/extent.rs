@@ -3,8 +3,7 @@
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, Constraint, JointKind};
+use tarragon_multibody::{BodyIndex, Constraint, JointKind, MultibodyPlant};
 
 /// Largest coordinate (m).
 const FARTHEST: f64 = 1e100;

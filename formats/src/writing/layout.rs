@@ -1,8 +1,7 @@
 //! Layout of bodies: their poses where all joints are at the identity.
 
 use nalgebra::Isometry3;
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, Joint, JointIndex, JointKind};
+use tarragon_multibody::{BodyIndex, Joint, JointIndex, JointKind, MultibodyPlant};
 
 /// Pose of a body in the body that it is placed relative to.
 #[derive(Clone, Copy)]

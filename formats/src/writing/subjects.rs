@@ -1,7 +1,8 @@
 //! Words for constraints and force elements in diagnostics.
 
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, Constraint, ForceElement, JointIndex, Tendon, TendonPart};
+use tarragon_multibody::{
+    BodyIndex, Constraint, ForceElement, JointIndex, MultibodyPlant, Tendon, TendonPart,
+};
 
 /// Returns the words for a constraint, and the names of what it connects.
 pub(crate) fn of_constraint<'p>(

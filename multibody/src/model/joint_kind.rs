@@ -2,9 +2,8 @@
 
 use nalgebra::{Isometry3, Unit, UnitQuaternion, Vector3};
 use std::sync::Arc;
-use tarragon_framework::Scalar;
-use tarragon_framework::math;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
+use tarragon_framework::{Scalar, math};
 
 /// Motion of the child's joint frame M in the parent's joint frame F.
 ///

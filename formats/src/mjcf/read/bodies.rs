@@ -9,8 +9,7 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_documents::names::unused;
 use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
-use tarragon_multibody::{BodyIndex, FrameIndex};
-use tarragon_multibody::{SpatialInertia, rotational_inertia};
+use tarragon_multibody::{BodyIndex, FrameIndex, SpatialInertia, rotational_inertia};
 
 const IGNORED: [(&str, &str); 3] = [
     ("mocap", "bodies move only by their joints"),

@@ -10,8 +10,7 @@ use std::path::Path;
 use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 use tarragon_framework::math::direction;
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::SpatialInertia;
+use tarragon_multibody::{MultibodyPlant, SpatialInertia};
 
 /// Attributes of `<compiler>` that are ignored, with the reasons.
 const IGNORED: [(&str, &str); 3] = [

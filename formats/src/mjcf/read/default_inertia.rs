@@ -5,11 +5,10 @@ use super::own_plant::joint_after;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Vector3};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::SpatialVector;
-use tarragon_multibody::walk_tendon;
-use tarragon_multibody::{BodyIndex, JointIndex, TendonPart};
-use tarragon_multibody::{PositionKinematics, VelocityKinematics};
+use tarragon_multibody::{
+    BodyIndex, JointIndex, MultibodyPlant, PositionKinematics, SpatialVector, TendonPart,
+    VelocityKinematics, walk_tendon,
+};
 
 /// Largest number of velocities for which a mass matrix is made.
 const MOST_DENSE: usize = 600;

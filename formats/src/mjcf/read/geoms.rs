@@ -16,8 +16,7 @@ use std::collections::BTreeSet;
 use tarragon_documents::names::missing;
 use tarragon_documents::names::unused;
 use tarragon_documents::xml::Parsed;
-use tarragon_framework::counted;
-use tarragon_framework::math;
+use tarragon_framework::{counted, math};
 use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, IllustrationProperties,
     PerceptionProperties, Rgba, Shape, Sphere, calc_mass_properties,

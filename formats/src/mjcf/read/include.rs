@@ -3,10 +3,9 @@
 
 use super::tree::{Attribute, DiagnosticLog, ElementTree, FilePosition, MjcfElement};
 use std::path::{Path, PathBuf};
-use tarragon_documents::Severity;
 use tarragon_documents::xml::TextOrigins;
 use tarragon_documents::xml::{Parsed, PreparedXml, Reported, XmlReader};
-use tarragon_documents::{ModelInput, decode, read_file};
+use tarragon_documents::{ModelInput, Severity, decode, read_file};
 
 /// Maximum depth of nested `<include>` elements.
 const MAX_DEPTH: usize = 32;

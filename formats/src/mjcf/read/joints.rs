@@ -10,8 +10,7 @@ use tarragon_documents::names::unused;
 use tarragon_documents::xml::{Parsed, Reported};
 use tarragon_framework::math;
 use tarragon_framework::math::direction;
-use tarragon_multibody::SpatialInertia;
-use tarragon_multibody::{BodyIndex, Joint, JointIndex};
+use tarragon_multibody::{BodyIndex, Joint, JointIndex, SpatialInertia};
 
 const OWN_LIMITS: &str = "joint limits of the plant are as stiff as its time step allows";
 const NO_SPRINGS: &str = "joints have no springs";

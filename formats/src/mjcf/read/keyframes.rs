@@ -9,8 +9,7 @@ use nalgebra::{UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
 use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
-use tarragon_multibody::SpatialVector;
-use tarragon_multibody::{JointActuatorIndex, Keyframe, KeyframeLoss, KeyframePart};
+use tarragon_multibody::{JointActuatorIndex, Keyframe, KeyframeLoss, KeyframePart, SpatialVector};
 
 const NOT_HELD: &str = "keyframes hold no poses of mocap bodies";
 const IGNORED: [(&str, &str); 2] = [("mpos", NOT_HELD), ("mquat", NOT_HELD)];

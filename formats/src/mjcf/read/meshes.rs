@@ -15,8 +15,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tarragon_documents::read_file;
 use tarragon_documents::xml::Parsed;
-use tarragon_framework::counted;
-use tarragon_framework::math;
+use tarragon_framework::{counted, math};
 use tarragon_geometry::mesh::{PolygonSurfaceMesh, TriangleSurfaceMesh, convex_hull};
 use tarragon_geometry::{Mesh, MeshSource};
 

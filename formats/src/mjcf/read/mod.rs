@@ -120,9 +120,8 @@ use flags::PhysicsFlags;
 use sections::GlobalSections;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tarragon_documents::Diagnostic;
-use tarragon_documents::ModelInput;
 use tarragon_documents::xml::Parsed;
+use tarragon_documents::{Diagnostic, ModelInput};
 use tarragon_multibody::{BodyIndex, JointIndex, ModelInstanceIndex};
 use tree::{DiagnosticLog, ElementRef, ElementTree};
 

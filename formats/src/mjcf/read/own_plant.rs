@@ -2,8 +2,7 @@
 //! does not grow with the models before it.
 
 use super::builder::MjcfBuilder;
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, JointIndex, ModelInstanceIndex};
+use tarragon_multibody::{BodyIndex, JointIndex, ModelInstanceIndex, MultibodyPlant};
 
 /// Returns the index of a joint among those from `first` on.
 pub(super) fn joint_after(joint: JointIndex, first: JointIndex) -> JointIndex {

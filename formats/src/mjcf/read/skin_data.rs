@@ -9,8 +9,7 @@ use super::tree::ElementRef;
 use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
 use tarragon_documents::xml::Parsed;
-use tarragon_framework::counted;
-use tarragon_framework::math;
+use tarragon_framework::{counted, math};
 use tarragon_geometry::{InMemoryMesh, MemoryFile};
 
 /// Length of the name of a body in a file.

@@ -8,9 +8,8 @@ use nalgebra::Isometry3;
 use tarragon_documents::names::missing;
 use tarragon_documents::xml::Parsed;
 use tarragon_geometry::Shape;
-use tarragon_multibody::walk_tendon;
 use tarragon_multibody::{
-    ForceElement, SpatialTendonConstraint, Tendon, TendonPart, TendonWrap, WrapShape,
+    ForceElement, SpatialTendonConstraint, Tendon, TendonPart, TendonWrap, WrapShape, walk_tendon,
     wrong_tendon_part,
 };
 

@@ -7,8 +7,7 @@ use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 use tarragon_documents::names::missing;
 use tarragon_documents::xml::Parsed;
-use tarragon_multibody::walk_tendon;
-use tarragon_multibody::{ForceElement, JointIndex, Tendon, TendonConstraint};
+use tarragon_multibody::{ForceElement, JointIndex, Tendon, TendonConstraint, walk_tendon};
 
 const OWN_LIMITS: &str = "tendon limits of the plant are as stiff as its time step allows";
 const NO_FRICTION: &str = "tendons have no dry friction";

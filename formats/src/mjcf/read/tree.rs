@@ -5,10 +5,9 @@ use nalgebra::Isometry3;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
-use tarragon_documents::ParsedNumbers;
 use tarragon_documents::names::FormatName;
 use tarragon_documents::xml::{Parsed, Reported, finite_numbers, n_numbers, parse_numbers};
-use tarragon_documents::{Diagnostic, Misspelling, Severity, WarningGroups};
+use tarragon_documents::{Diagnostic, Misspelling, ParsedNumbers, Severity, WarningGroups};
 
 /// A place in one of the files; line and column count from 1.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,7 @@ use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use tarragon_framework::math;
-use tarragon_multibody::SpatialInertia;
-use tarragon_multibody::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera};
+use tarragon_multibody::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera, SpatialInertia};
 
 /// A joint as MJCF states it: seen from the body that it moves.
 pub(super) struct MjcfJoint<'a> {

@@ -5,8 +5,7 @@ use crate::writing::document::ModelDocument;
 use crate::writing::xml::XmlText;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::CoulombFriction;
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, ContactMargin, MujocoContact};
+use tarragon_multibody::{BodyIndex, ContactMargin, MujocoContact, MultibodyPlant};
 
 /// Adds the solver parameters of contact that are not MuJoCo's defaults.
 pub(super) fn solver_attributes(xml: &mut XmlText, contact: &MujocoContact) {

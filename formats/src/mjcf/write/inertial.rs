@@ -4,8 +4,7 @@ use super::{MjcfWriter, joint_of};
 use crate::writing::poses::central_inertia;
 use crate::writing::xml::XmlText;
 use nalgebra::Matrix3;
-use tarragon_multibody::SpatialInertia;
-use tarragon_multibody::{BodyIndex, JointKind};
+use tarragon_multibody::{BodyIndex, JointKind, SpatialInertia};
 
 /// Added to the principal moments of a body that moves (kg m^2) if one of them is less: MuJoCo 3.3
 /// refuses moments below 1e-14.

@@ -26,8 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 use tables::{DocumentSites, MjcfNames, PlantTables, PositionBlock, TendonText, WrapText};
 use tarragon_geometry::{GeometryId, HeightField};
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, Joint, JointIndex, MujocoContact};
+use tarragon_multibody::{BodyIndex, Joint, JointIndex, MujocoContact, MultibodyPlant};
 
 /// Time step (s) of files without one (MuJoCo's default).
 const DEFAULT_TIME_STEP: f64 = 0.002;

@@ -3,9 +3,8 @@
 use super::tables::{self, PathOwner, PlannedPath, SiteText, SpatialPart, WrapText};
 use super::{MjcfWriter, pose_attributes};
 use nalgebra::{Isometry3, Point3, Vector3};
-use tarragon_multibody::walk_tendon;
 use tarragon_multibody::{
-    BallConstraint, BodyIndex, Constraint, ForceElement, TendonPart, TendonWrap,
+    BallConstraint, BodyIndex, Constraint, ForceElement, TendonPart, TendonWrap, walk_tendon,
 };
 
 /// Rounding of the poses in a file.

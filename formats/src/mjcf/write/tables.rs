@@ -4,10 +4,9 @@
 use crate::writing::document::TakenNames;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
-use tarragon_multibody::MultibodyPlant;
 use tarragon_multibody::{
-    BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera, SensorSubject,
-    Tendon, TendonPart, TendonWrap,
+    BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera, MultibodyPlant,
+    SensorSubject, Tendon, TendonPart, TendonWrap,
 };
 
 /// Names that are taken in the document, one set per kind.

@@ -7,10 +7,9 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::rc::Rc;
-use tarragon_documents::ParsedNumbers;
 use tarragon_documents::names::{self, FormatName};
 use tarragon_documents::xml::{Parsed, Reported};
-use tarragon_documents::{Diagnostic, Severity, WarningGroups};
+use tarragon_documents::{Diagnostic, ParsedNumbers, Severity, WarningGroups};
 use tarragon_framework::counted;
 
 /// Maximum depth of elements; robots need about ten levels.

@@ -13,11 +13,11 @@ use crate::reading::target::ModelNaming;
 use crate::urdf;
 use nalgebra::Isometry3;
 use std::collections::{BTreeSet, HashMap};
-use tarragon_documents::Severity;
-use tarragon_documents::decode;
 use tarragon_documents::xml::{Parsed, PreparedXml, Reported};
-use tarragon_multibody::MultibodyPlant;
-use tarragon_multibody::{BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex};
+use tarragon_documents::{Severity, decode};
+use tarragon_multibody::{
+    BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex, MultibodyPlant,
+};
 
 /// Numbers of elements of a plant.
 struct PlantSize {

@@ -40,10 +40,9 @@ use frames::FrameGraph;
 use graph_builder::FrameGraphBuilder;
 use include::IncludeExpander;
 use std::path::Path;
-use tarragon_documents::Diagnostic;
-use tarragon_documents::ModelInput;
 use tarragon_documents::names::scoped;
 use tarragon_documents::xml::Parsed;
+use tarragon_documents::{Diagnostic, ModelInput};
 use tarragon_multibody::ModelInstanceIndex;
 
 /// Adds the model or the world of an SDFormat file. Returns the model instances that the file

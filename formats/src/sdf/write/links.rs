@@ -8,8 +8,7 @@ use crate::writing::xml::{XmlText, number, numbers};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 use tarragon_geometry::{GeometryProperties, HydroelasticType, MeshSource, Rgba, Shape};
-use tarragon_multibody::SpatialInertia;
-use tarragon_multibody::{BodyIndex, ModelCamera};
+use tarragon_multibody::{BodyIndex, ModelCamera, SpatialInertia};
 
 /// Colours of a material besides `diffuse`.
 const MORE_COLORS: [&str; 3] = ["ambient", "specular", "emissive"];

@@ -6,8 +6,7 @@ use crate::Error;
 use nalgebra::{Isometry3, UnitQuaternion};
 use tarragon_documents::xml::XmlNode;
 use tarragon_documents::xml::{Parsed, Reported};
-use tarragon_multibody::BodyIndex;
-use tarragon_multibody::{SpatialInertia, check_rotational, rotational_inertia};
+use tarragon_multibody::{BodyIndex, SpatialInertia, check_rotational, rotational_inertia};
 
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read_link(&mut self, node: XmlNode<'_>) -> Parsed<()> {

@@ -18,11 +18,10 @@ use crate::reading::format::ModelFormat;
 use crate::reading::target::{ModelNaming, ParseTarget};
 use builder::UrdfBuilder;
 use std::collections::BTreeMap;
-use tarragon_documents::Diagnostic;
 use tarragon_documents::xml::PreparedXml;
 use tarragon_documents::xml::XmlNode;
 use tarragon_documents::xml::{Parsed, XmlReader};
-use tarragon_documents::{ModelInput, decode};
+use tarragon_documents::{Diagnostic, ModelInput, decode};
 use tarragon_multibody::{BodyIndex, ModelInstanceIndex};
 
 /// Adds the robot of a URDF file.

@@ -8,8 +8,7 @@ use crate::writing::xml::number;
 use nalgebra::Vector3;
 use std::collections::HashMap;
 use tarragon_geometry::{HydroelasticType, MeshSource, Shape};
-use tarragon_multibody::BodyIndex;
-use tarragon_multibody::SpatialInertia;
+use tarragon_multibody::{BodyIndex, SpatialInertia};
 
 /// Materials by colour and texture.
 type MaterialNames = HashMap<String, String>;

@@ -8,9 +8,8 @@ use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
 use nalgebra::{Isometry3, Vector3};
 use std::ops::Range;
-use tarragon_framework::counted;
 use tarragon_framework::prelude::InputPort;
-use tarragon_framework::{Context, Scalar};
+use tarragon_framework::{Context, Scalar, counted};
 
 impl MultibodyPlant {
     /// Returns the positions q of the plant in a context, from its state or its input port

@@ -5,9 +5,8 @@ use crate::model::DeformableBodyIndex;
 use crate::plant::deformable::DeformablePorts;
 use crate::plant::system::MultibodyPlantPorts;
 use nalgebra::Vector3;
-use tarragon_framework::counted;
 use tarragon_framework::prelude::DiscreteState;
-use tarragon_framework::{Context, Scalar};
+use tarragon_framework::{Context, Scalar, counted};
 
 /// Parts of the state of a body, in order.
 #[derive(Clone, Copy)]

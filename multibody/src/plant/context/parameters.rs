@@ -13,8 +13,7 @@ use crate::plant::values::model_parameters::{
 };
 use crate::spatial::SpatialInertia;
 use nalgebra::{Matrix3, Vector3};
-use tarragon_framework::counted;
-use tarragon_framework::{Context, Scalar};
+use tarragon_framework::{Context, Scalar, counted};
 
 impl MultibodyPlant {
     /// Sets the mass (kg) of a body in a context (Drake's `RigidBody::SetMass`). Centre of mass and

@@ -14,8 +14,7 @@ use crate::plant::sleep_state::{SleepState, Sleepers};
 use crate::plant::values::contact_materials::ContactMaterials;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
-use tarragon_framework::Scalar;
-use tarragon_framework::counted;
+use tarragon_framework::{Scalar, counted};
 
 impl MultibodyPlant {
     /// Computes the accelerations at a state, with all forces.
