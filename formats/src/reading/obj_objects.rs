@@ -14,32 +14,32 @@ pub(crate) struct FirstObject {
 /// Returns an OBJ file without the faces of all objects and groups after the first one that has
 /// faces, because MuJoCo reads only these; it keeps all vertices. `None` if there are no others.
 pub(crate) fn first_object(path: &Path, obj: &[u8]) -> Option<FirstObject> {
-    let (mut name, mut kept, mut left_out) = (String::new(), 0, 0);
-    let mut is_first = true;
-    let mut text = Vec::with_capacity(obj.len());
+    let (mut name, mut has_faces, mut is_first) = (String::new(), false, true);
+    let mut others = vec![];
     let mut mesh = InMemoryMesh::new(MemoryFile::new([], ".obj", ""));
+    let mut start = 0;
     for line in obj.split_inclusive(|byte| *byte == b'\n') {
+        let place = start..start + line.len();
+        start = place.end;
         let mut words = line
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty());
         match words.next() {
             Some(b"o" | b"g") => {
                 if let Some(word) = words.next() {
-                    is_first &= kept == 0;
+                    is_first &= !has_faces;
                     if is_first {
                         name = String::from_utf8_lossy(word).into_owned();
                     }
                 }
             }
             // Others are no faces, for MuJoCo as for our reader.
-            Some(b"f") if words.count() >= 3 => {
-                if !is_first {
-                    left_out += 1;
-                    // Keeps the numbers of lines.
-                    text.push(b'\n');
-                    continue;
+            Some(b"f") if words.nth(2).is_some() => {
+                if is_first {
+                    has_faces = true;
+                } else {
+                    others.push(place);
                 }
-                kept += 1;
             }
             Some(b"mtllib") => {
                 let file = String::from_utf8_lossy(&line.trim_ascii()["mtllib".len()..]);
@@ -50,15 +50,22 @@ pub(crate) fn first_object(path: &Path, obj: &[u8]) -> Option<FirstObject> {
             }
             _ => {}
         }
-        text.extend(line);
     }
-    if left_out == 0 {
+    if others.is_empty() {
         return None;
+    }
+    // Blanks keep the numbers of lines.
+    let mut text = obj.to_vec();
+    for place in &others {
+        let face = &mut text[place.clone()];
+        face.iter_mut()
+            .filter(|byte| **byte != b'\n')
+            .for_each(|byte| *byte = b' ');
     }
     mesh.mesh_file = MemoryFile::new(text, ".obj", path.display().to_string());
     Some(FirstObject {
         mesh: mesh.into(),
         name,
-        left_out,
+        left_out: others.len(),
     })
 }
