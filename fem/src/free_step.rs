@@ -46,7 +46,7 @@ pub struct FreeStepStart {
     pub velocities: Vec<f64>,
     /// By vertex: whether it stays where it is; empty if none does.
     pub fixed: Vec<bool>,
-    /// External forces but for gravity.
+    /// External forces except gravity.
     pub fields: Vec<Arc<dyn ForceDensityField>>,
 }
 

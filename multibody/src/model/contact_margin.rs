@@ -13,8 +13,9 @@ pub struct ContactMargin {
 }
 
 impl ContactMargin {
-    /// Combines those of two geometries, as the pair does not say otherwise: the larger ones, as in
-    /// MuJoCo 3.3, whatever the priorities. Geometry that does not follow MuJoCo has none.
+    /// Combines the margins and gaps of two geometries, unless the pair has its own: the larger
+    /// ones count, as in MuJoCo 3.3, whatever the priorities. Geometry that does not follow MuJoCo
+    /// has none.
     pub fn new(
         pair: Option<&ContactPairProperties>,
         geometries: [Option<&MujocoContact>; 2],

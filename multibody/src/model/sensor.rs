@@ -66,7 +66,8 @@ impl ModelSensor {
 }
 
 impl SensorSubject {
-    /// Returns the body of a frame of a body.
+    /// Returns the body to whose frame or center of mass the sensor is attached; `None` for other
+    /// subjects.
     pub fn body(self) -> Option<BodyIndex> {
         match self {
             Self::Body(body) | Self::CenterOfMass(body) => Some(body),
