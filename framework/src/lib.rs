@@ -37,6 +37,7 @@
 pub mod analysis;
 pub mod autodiff;
 mod counted;
+mod disjoint_sets;
 mod error;
 mod git_lfs;
 pub mod math;
@@ -53,6 +54,7 @@ pub mod warnings;
 
 pub use autodiff::dual::AutoDiff;
 pub use counted::counted;
+pub use disjoint_sets::DisjointSets;
 pub use error::{Error, ErrorKind, FileLocation, Result};
 pub use git_lfs::git_lfs_pointer;
 pub use scalar::Scalar;

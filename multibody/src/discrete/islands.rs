@@ -4,6 +4,7 @@ use super::jacobian::JacobianBlock;
 use super::problem::ConvexConstraints;
 use super::trees::Trees;
 use std::ops::Range;
+use tarragon_framework::DisjointSets;
 
 /// Trees with the constraints that connect them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,10 +25,10 @@ pub(crate) struct ProblemIslands {
     len: usize,
     /// Place of each tree in its island.
     pub(crate) local: Vec<u32>,
-    /// A tree of the same island for each tree, itself for one of them.
-    parent: Vec<u32>,
+    /// Trees that constraints connect.
+    sets: DisjointSets,
     constrained: Vec<bool>,
-    /// Island of the trees that are their own parents.
+    /// Island of each set with constraints, by its representative.
     island_of: Vec<u32>,
     /// Numbers of constraints with the same trees that follow each other.
     runs: Vec<Range<usize>>,
@@ -62,8 +63,7 @@ impl ProblemIslands {
     /// Finds the islands of other constraints.
     pub(crate) fn update(&mut self, trees: &Trees, constraints: &ConvexConstraints) {
         let n = trees.len();
-        self.parent.clear();
-        self.parent.extend(0..n as u32);
+        self.sets.reset(n);
         self.constrained.clear();
         self.constrained.resize(n, false);
         self.local.resize(n, 0);
@@ -84,21 +84,19 @@ impl ProblemIslands {
             self.runs.push(k..constraints.list.len());
             for block in last {
                 self.constrained[block.tree as usize] = true;
-                let (a, b) = (self.root(last[0].tree), self.root(block.tree));
-                // The lowest tree stands for the set, so that the order of islands is theirs.
-                self.parent[a.max(b) as usize] = a.min(b);
+                self.sets.unite(last[0].tree as usize, block.tree as usize);
             }
         }
         for tree in 0..n {
             if !self.constrained[tree] {
                 continue;
             }
-            let root = self.root(tree as u32) as usize;
-            if self.island_of[root] == NONE {
-                self.island_of[root] = self.len as u32;
+            let set = self.sets.find(tree);
+            if self.island_of[set] == NONE {
+                self.island_of[set] = self.len as u32;
                 self.begin_island();
             }
-            let island = &mut self.storage[self.island_of[root] as usize];
+            let island = &mut self.storage[self.island_of[set] as usize];
             self.local[tree] = island.trees.len() as u32;
             island.trees.push(tree);
         }
@@ -109,7 +107,7 @@ impl ProblemIslands {
                 self.places.resize(run.end, None);
                 continue;
             };
-            let number = self.island_of[root_of(&mut self.parent, first.tree) as usize];
+            let number = self.island_of[self.sets.find(first.tree as usize)];
             let island = &mut self.storage[number as usize];
             let places = (island.constraints.len() as u32..).zip(run.clone());
             self.places
@@ -128,10 +126,6 @@ impl ProblemIslands {
         }
     }
 
-    fn root(&mut self, tree: u32) -> u32 {
-        root_of(&mut self.parent, tree)
-    }
-
     /// Adds an empty island.
     fn begin_island(&mut self) {
         match self.storage.get_mut(self.len) {
@@ -143,18 +137,5 @@ impl ProblemIslands {
             None => self.storage.push(ProblemIsland::default()),
         }
         self.len += 1;
-    }
-}
-
-/// Returns the tree that stands for the island of a tree, and shortens the way there.
-fn root_of(parents: &mut [u32], mut tree: u32) -> u32 {
-    loop {
-        let parent = parents[tree as usize];
-        if parent == tree {
-            return tree;
-        }
-        let above = parents[parent as usize];
-        parents[tree as usize] = above;
-        tree = above;
     }
 }

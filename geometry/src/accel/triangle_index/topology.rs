@@ -6,6 +6,7 @@
 
 use super::triangle::Triangle;
 use nalgebra::Vector3;
+use tarragon_framework::DisjointSets;
 
 /// Outward unit normal of an edge or a vertex.
 #[derive(Clone, Copy, Debug)]
@@ -82,9 +83,10 @@ impl Topology {
             edge_normals: Vec::new(),
             is_closed: true,
         };
-        // Per vertex, whether all of its edges are certain; per corner, the fan that it belongs to.
+        // Per vertex, whether all of its edges are certain.
         let mut certain = vec![true; count];
-        let mut fans = VertexFans::new(triangles.len());
+        // Corners of triangles that are connected around a vertex by shared edges.
+        let mut fans = DisjointSets::new(3 * triangles.len());
         for edge in sides.chunk_by(|s, t| (s.low, s.high) == (t.low, t.high)) {
             let forward = edge.iter().filter(|s| s.forward).count();
             this.is_closed &= 2 * forward == edge.len();
@@ -100,10 +102,10 @@ impl Topology {
             if let ([s, t], true) = (edge, is_manifold) {
                 // Join the corners of both triangles at each end of the edge.
                 let at = |s: &DirectedEdge, k: u8| {
-                    3 * s.triangle.unwrap_or(0) + u32::from((s.corner + k) % 3)
+                    3 * s.triangle.unwrap_or(0) as usize + usize::from((s.corner + k) % 3)
                 };
-                fans.join(at(s, 0), at(t, 1));
-                fans.join(at(s, 1), at(t, 0));
+                fans.unite(at(s, 0), at(t, 1));
+                fans.unite(at(s, 1), at(t, 0));
             }
             let first = edge.iter().find_map(|s| s.triangle);
             let fallback = first.map_or_else(Vector3::z, |t| triangles[t as usize].normal);
@@ -119,7 +121,7 @@ impl Topology {
                 certain: edge_certain,
             });
         }
-        this.add_vertex_normals(triangles, certain, &mut fans);
+        this.add_vertex_normals(triangles, certain, &fans);
         this
     }
 
@@ -137,11 +139,11 @@ impl Topology {
         &mut self,
         triangles: &[Triangle],
         certain: Vec<bool>,
-        fans: &mut VertexFans,
+        fans: &DisjointSets,
     ) {
         let mut sums = vec![Vector3::zeros(); certain.len()];
         let mut fallback = vec![Vector3::z(); certain.len()];
-        let mut fan: Vec<Option<u32>> = vec![None; certain.len()];
+        let mut fan: Vec<Option<usize>> = vec![None; certain.len()];
         let mut certain = certain;
         for (i, (t, ids)) in triangles.iter().zip(&self.vertices).enumerate() {
             for (k, v) in ids.iter().enumerate() {
@@ -150,7 +152,7 @@ impl Topology {
                 let f = t.corners[(k + 2) % 3] - t.corners[k];
                 sums[v] += t.normal * e.cross(&f).norm().atan2(e.dot(&f));
                 fallback[v] = t.normal;
-                let root = fans.root(3 * i as u32 + k as u32);
+                let root = fans.find(3 * i + k);
                 certain[v] &= *fan[v].get_or_insert(root) == root;
             }
         }
@@ -164,27 +166,6 @@ impl Topology {
                 }
             })
             .collect();
-    }
-}
-
-/// Disjoint sets of triangle corners that are connected around a vertex by shared edges.
-struct VertexFans(Vec<u32>);
-
-impl VertexFans {
-    fn new(triangles: usize) -> Self {
-        Self((0..3 * triangles as u32).collect())
-    }
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize] != i {
-            let up = self.0[self.0[i as usize] as usize];
-            self.0[i as usize] = up;
-            i = up;
-        }
-        i
-    }
-    fn join(&mut self, i: u32, j: u32) {
-        let (i, j) = (self.root(i), self.root(j));
-        self.0[i.max(j) as usize] = i.min(j);
     }
 }
 

@@ -3,12 +3,11 @@
 use super::quickhull::HullTriangle;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
+use tarragon_framework::DisjointSets;
 
-/// Set of triangles that form one face (a node of a union-find forest).
+/// Set of triangles that form one face.
 #[derive(Clone)]
 struct CoplanarRegion {
-    /// Region that this one was merged into, or itself.
-    parent: u32,
     /// Sum of twice the area times the normal.
     normal: Vector3<f64>,
     /// Sum of the centroids, weighted by the length of the normal.
@@ -38,48 +37,59 @@ fn area_vector(a: Vector3<f64>, b: Vector3<f64>, c: Vector3<f64>) -> Vector3<f64
     }
 }
 
-struct CoplanarRegions(Vec<CoplanarRegion>);
+/// Regions of a surface. The label of a region is one of its triangles: when two are united, that
+/// of the region with the larger area remains.
+struct CoplanarRegions {
+    /// By label.
+    list: Vec<CoplanarRegion>,
+    sets: DisjointSets,
+    /// Label of each set, by its representative.
+    labels: Vec<u32>,
+}
 
 impl CoplanarRegions {
     fn new(points: &[Vector3<f64>], triangles: &[HullTriangle]) -> Self {
-        let region = |(i, t): (usize, &HullTriangle)| {
+        let region = |t: &HullTriangle| {
             let [a, b, c] = t.corners.map(|v| points[v as usize]);
             let normal = area_vector(a, b, c);
             // A triangle whose area is lost to rounding still has a centre.
             let weight = normal.norm().max(f64::MIN_POSITIVE);
             CoplanarRegion {
-                parent: i as u32,
                 normal,
                 moment: (a + b + c) * (weight / 3.0),
                 weight,
             }
         };
-        Self(triangles.iter().enumerate().map(region).collect())
-    }
-    fn find(&mut self, mut i: u32) -> u32 {
-        while self.0[i as usize].parent != i {
-            let parent = self.0[i as usize].parent;
-            self.0[i as usize].parent = self.0[parent as usize].parent;
-            i = parent;
+        Self {
+            list: triangles.iter().map(region).collect(),
+            sets: DisjointSets::new(triangles.len()),
+            labels: (0..triangles.len() as u32).collect(),
         }
-        i
     }
+    fn get(&self, label: u32) -> &CoplanarRegion {
+        &self.list[label as usize]
+    }
+    /// Returns the label of the region of a triangle.
+    fn find(&self, triangle: u32) -> u32 {
+        self.labels[self.sets.find(triangle as usize)]
+    }
+    /// Unites two regions, given by their labels.
     fn unite(&mut self, a: u32, b: u32) {
         let (small, large) = self.by_size(a, b);
         let CoplanarRegion {
             normal,
             moment,
             weight,
-            ..
-        } = self.0[small as usize];
-        self.0[small as usize].parent = large;
-        let large = &mut self.0[large as usize];
+        } = self.list[small as usize];
+        self.sets.unite(small as usize, large as usize);
+        self.labels[self.sets.find(large as usize)] = large;
+        let large = &mut self.list[large as usize];
         large.normal += normal;
         large.moment += moment;
         large.weight += weight;
     }
     fn by_size(&self, a: u32, b: u32) -> (u32, u32) {
-        let key = |i: u32| (self.0[i as usize].weight, i);
+        let key = |i: u32| (self.get(i).weight, i);
         if key(a) < key(b) { (a, b) } else { (b, a) }
     }
     /// Returns how far the centre of the smaller of two regions is below the plane of the larger;
@@ -87,7 +97,7 @@ impl CoplanarRegions {
     /// use.
     fn depth(&self, a: u32, b: u32) -> f64 {
         let (small, large) = self.by_size(a, b);
-        let (small, large) = (&self.0[small as usize], &self.0[large as usize]);
+        let (small, large) = (self.get(small), self.get(large));
         let Some(normal) = large.normal.try_normalize(0.0) else {
             return 0.0;
         };
@@ -124,7 +134,7 @@ pub(super) fn faces(
         let mut limit = vec![-1.0; triangles.len()];
         let mut poor = Vec::new();
         for (label, face) in outlines.iter().filter(|(l, _)| whole(*l)) {
-            let normal = regions.0[*label as usize].normal;
+            let normal = regions.get(*label).normal;
             limit[*label as usize] = match face {
                 // The region is thinner than rounding or not simply connected.
                 None => f64::INFINITY,
@@ -240,7 +250,7 @@ fn unite_coplanar(triangles: &[HullTriangle], regions: &mut CoplanarRegions, tol
         for &(a, b) in &edges {
             if regions.depth(a, b) <= tolerance {
                 let (small, _) = regions.by_size(a, b);
-                coplanar.push((regions.0[small as usize].weight, a, b));
+                coplanar.push((regions.get(small).weight, a, b));
             }
         }
         if coplanar.is_empty() {
