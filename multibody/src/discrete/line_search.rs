@@ -53,6 +53,11 @@ impl LineSearch {
         }
     }
 
+    /// Returns the cost before the step.
+    pub(super) fn start_cost(self) -> f64 {
+        self.start.cost
+    }
+
     /// Returns the slope before the step.
     pub(super) fn slope(self) -> f64 {
         self.start.slope
@@ -65,12 +70,13 @@ impl LineSearch {
             && (point.slope <= 0.0 || point.cost <= self.max_cost)
     }
 
-    /// Continues from the end of the step, given the second derivative there and a function that
-    /// evaluates the cost and its second derivative. Returns the point that it evaluated last,
-    /// whose cost is not greater than that at the start.
+    /// Continues from the end of the whole step, where the second derivative is `second`.
+    /// `evaluate` computes the cost and its second derivative. Returns the point evaluated last,
+    /// whose cost is not greater than at the start.
     pub(super) fn run(
         self,
-        (whole, mut second): (LinePoint, f64),
+        whole: LinePoint,
+        mut second: f64,
         mut evaluate: impl FnMut(f64) -> (LinePoint, f64),
     ) -> LinePoint {
         let (mut low, mut high) = (self.start, whole);
@@ -153,11 +159,11 @@ mod tests {
             let (start, _) = self.evaluate(0.0);
             let search = LineSearch::new(start.cost, start.slope);
             let (mut count, mut last) = (0, None);
-            let whole = self.evaluate(1.0);
-            if search.ends_at(whole.0) {
-                return (search, whole.0, 0);
+            let (whole, second) = self.evaluate(1.0);
+            if search.ends_at(whole) {
+                return (search, whole, 0);
             }
-            let found = search.run(whole, |at| {
+            let found = search.run(whole, second, |at| {
                 count += 1;
                 last = Some(at);
                 self.evaluate(at)
@@ -207,7 +213,8 @@ mod tests {
             (LinePoint { at, cost, slope }, 0.0)
         };
         let (start, _) = corner(0.0);
-        let found = LineSearch::new(start.cost, start.slope).run(corner(1.0), corner);
+        let (whole, second) = corner(1.0);
+        let found = LineSearch::new(start.cost, start.slope).run(whole, second, corner);
         assert!(found.slope == -1.0 && found.cost <= 1e-11, "{found:?}");
     }
 
@@ -219,7 +226,8 @@ mod tests {
             let slope = -1.0 + if over > 0.0 { f64::INFINITY } else { 0.0 };
             (LinePoint { at, cost, slope }, f64::INFINITY)
         };
-        let found = LineSearch::new(0.0, -1.0).run(wall(1.0), wall);
+        let (whole, second) = wall(1.0);
+        let found = LineSearch::new(0.0, -1.0).run(whole, second, wall);
         assert!(found.at <= 0.5 && found.cost <= 0.0, "{found:?}");
     }
 }

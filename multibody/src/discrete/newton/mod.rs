@@ -1,49 +1,44 @@
-//! Newton's method on the convex problem of an island, with line search for the minimum along the
-//! step.
+//! Newton's method with line search on the convex problem of an island.
 
 mod assembly;
+mod steps;
 
 use super::blocks;
 use super::hessian::Hessian;
 use super::island_problem::{IslandProblem, LocalBlock};
 use super::islands::ProblemIsland;
 use super::law::{ConstraintEnd, Stiffness};
-use super::line_search::{COST_ROUNDING, LinePoint, LineSearch};
+use super::line_search::{LinePoint, LineSearch};
 use super::problem::ConvexConstraint;
 use super::trees::Trees;
 use std::ops::Range;
+use steps::{GradientSize, NewtonStep, Progress, StepKind, WholeStep};
 use tarragon_framework::Scalar;
 use tarragon_framework::simd::dot;
 
-/// Most iterations for one island. Sensible scenes need about ten, and the hardest of random ones,
-/// with mass ratios of 1e6 in the ground, some hundreds.
+/// Maximum number of iterations for one island. Sensible scenes need about ten, and the hardest of
+/// random ones, with mass ratios of 1e6 in the ground, some hundreds.
 const MAX_ITERATIONS: usize = 2000;
-/// Size of the gradient relative to that of the momentum at which iteration ends.
+/// Tolerance on the gradient relative to the momentum or the impulses, whichever is larger.
 const RELATIVE_TOLERANCE: f64 = 1e-8;
-/// The same without reference (N s, scaled by the square root of the inertia).
+/// Absolute tolerance on the gradient (N s / sqrt(kg)).
 const ABSOLUTE_TOLERANCE: f64 = 1e-14;
 
-/// Part of the gradient that the last step left below which its factor serves once more.
-const CHORD_CONTRACTION: f64 = 1e-3;
-/// Part of the tolerance above which a step with the last factor, without a new one, follows the
-/// last step: results without the noise of a solver are differentiated by differences.
-const POLISHED: f64 = 1e-2;
-
-/// Part of Newton's step below which the velocities are evaluated anew: what is left of those of a
-/// whole step may be rounding.
+/// Length of a step, relative to the whole one, below which the velocities are evaluated anew: the
+/// part of a whole step that would be subtracted leaves rounding errors of that size.
 const SHORT_STEP: f64 = 1e-3;
 
-/// Number of contacts whose slip reverses in a step from which on another step is taken: for fewer,
-/// the line search takes no more iterations. With two to six, soft balls on the ground take a
-/// quarter to a third fewer iterations.
+/// Minimum number of reversing contacts that triggers a stiffened step: for fewer, the line search
+/// takes no more iterations. With two to six, soft balls on the ground take a quarter to a third
+/// fewer iterations.
 const MANY_REVERSE: usize = 3;
 
-/// Why an island has no solution.
+/// Cause of a failed solution of an island.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NewtonFailure {
     /// The Hessian is not positive definite, or a number is not finite.
     NotPositiveDefinite,
-    /// The gradient is still too large after the last iteration, or no step makes the cost smaller.
+    /// The gradient is still too large after the last iteration, or no step reduces the cost.
     NotConverged,
 }
 
@@ -53,15 +48,33 @@ fn rows(constraint: usize, of: &ConvexConstraint) -> Range<usize> {
     first..first + of.law.num_rows()
 }
 
+/// Computes the velocities of all constraints, six numbers for each, from those of the island.
+fn to_constraints(
+    p: &IslandProblem<'_>,
+    blocks: &[LocalBlock],
+    num_blocks: &[usize],
+    v: &[f64],
+    out: &mut [f64],
+) {
+    let mut blocks = blocks.iter();
+    let constraints = p.list().zip(num_blocks);
+    for ((constraint, count), out) in constraints.zip(out.as_chunks_mut::<6>().0) {
+        *out = [0.0; 6];
+        let out = &mut out[..constraint.law.num_rows()];
+        for block in blocks.by_ref().take(*count) {
+            p.add_times(block, v, out);
+        }
+    }
+}
+
 /// Work space and result of the solution of an island.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IslandSolver {
     /// Velocities of the island, tree after tree.
     pub(crate) v: Vec<f64>,
-    pub(crate) iterations: usize,
     /// Whether the Hessian was factored at the solution.
     is_factored: bool,
-    /// Why there is no solution.
+    /// Cause of failure of the last call; `None` if it succeeded.
     pub(crate) failure: Option<NewtonFailure>,
     pub(crate) hessian: Hessian,
     /// First velocity of each tree in `v`.
@@ -87,8 +100,6 @@ pub(crate) struct IslandSolver {
     /// Gradient and stiffnesses before the last step.
     last_gradient: Vec<f64>,
     last_stiffnesses: Vec<Stiffness>,
-    /// Whether the last factor is not that of the Hessian, because contacts were stiffened.
-    is_stiffened: bool,
     /// Product of a stiffness and a block.
     product: Vec<f64>,
     sizes: Vec<usize>,
@@ -97,62 +108,50 @@ pub(crate) struct IslandSolver {
 impl IslandSolver {
     /// Solves the problem of an island, from the guess of its velocities.
     pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
-        self.is_factored = false;
-        self.is_stiffened = false;
         self.start(p);
-        let (mut cost, mut last) = (self.evaluate(p), 0.0);
-        let (mut is_hidden, mut is_last, mut may_stiffen) = (false, false, true);
-        for iterations in 0..=MAX_ITERATIONS {
-            self.iterations = iterations;
+        let mut cost = self.evaluate(p);
+        let mut last: Option<NewtonStep> = None;
+        for _ in 0..=MAX_ITERATIONS {
             if !cost.is_finite() {
                 return Err(NewtonFailure::NotPositiveDefinite);
             }
-            let (gradient, tolerance) = self.gradient_size(p);
-            if gradient <= POLISHED * tolerance || is_last {
+            let gradient = self.gradient_size(p);
+            let Some(mut kind) = StepKind::next(gradient, last) else {
                 return Ok(());
+            };
+            let mut whole = self.take_whole_step(p, kind, cost)?;
+            if kind == StepKind::FullNewton
+                && !whole.is_near_minimum()
+                && last.is_none_or(NewtonStep::allows_stiffening)
+                && self.stiffen_reversing(p)
+            {
+                kind = StepKind::Stiffened;
+                self.retract();
+                whole = self.take_whole_step(p, kind, cost)?;
             }
-            is_last = gradient <= tolerance;
-            if is_last && iterations == 0 {
-                return Ok(());
-            }
-            // Near the solution, the Hessian changes by about as much from step to step as the last
-            // one left of the gradient, and so much will the next one leave with the same factor.
-            let is_chord = !self.is_stiffened && (is_last || gradient <= CHORD_CONTRACTION * last);
-            if !is_chord {
-                self.is_stiffened = false;
-                if is_hidden {
-                    return Ok(());
+            let end = self.go_to_minimum(p, whole);
+            let progress = Progress::new(whole.search, end);
+            if kind == StepKind::FullNewton {
+                match progress {
+                    Progress::Decreased => {}
+                    Progress::HiddenByRounding => return Ok(()),
+                    // The next iteration would be the same.
+                    Progress::Stuck => return Err(NewtonFailure::NotConverged),
                 }
-                self.assemble(p);
-                if !self.hessian.factor() {
-                    return Err(NewtonFailure::NotPositiveDefinite);
-                }
             }
-            last = gradient;
-            let (next, promised) = self.advance(p, cost, !is_chord && may_stiffen);
-            // Rounding hides any further decrease, but not that of the gradient by chord steps.
-            is_hidden = next.cost >= cost - f64::EPSILON * cost.abs()
-                && promised <= COST_ROUNDING * cost.abs();
-            // Newton's own step may still lead on where a stiffened one does not.
-            may_stiffen = !(self.is_stiffened && (is_hidden || next.at == 0.0));
-            if !may_stiffen {
-                is_hidden = false;
-                cost = next.cost;
-                continue;
-            }
-            if is_hidden && !is_chord {
-                return Ok(());
-            }
-            // The next iteration would be the same.
-            if next.at == 0.0 && !is_chord {
-                return Err(NewtonFailure::NotConverged);
-            }
-            cost = next.cost;
+            cost = end.cost;
+            last = Some(NewtonStep {
+                kind,
+                gradient,
+                progress,
+            });
         }
         Err(NewtonFailure::NotConverged)
     }
 
+    /// Prepares the solution of another problem at the guess of its velocities.
     fn start(&mut self, p: &IslandProblem<'_>) {
+        self.is_factored = false;
         self.starts.clear();
         self.sizes.clear();
         let mut total = 0;
@@ -216,24 +215,6 @@ impl IslandSolver {
         }
     }
 
-    /// Computes the velocities of all constraints from those of the island.
-    fn to_constraints(
-        (list, num_blocks): (&[LocalBlock], &[usize]),
-        p: &IslandProblem<'_>,
-        x: &[f64],
-        out: &mut [f64],
-    ) {
-        let mut blocks = list.iter();
-        let constraints = p.list().zip(num_blocks);
-        for ((constraint, count), out) in constraints.zip(out.as_chunks_mut::<6>().0) {
-            *out = [0.0; 6];
-            let out = &mut out[..constraint.law.num_rows()];
-            for block in blocks.by_ref().take(*count) {
-                p.add_times(block, x, out);
-            }
-        }
-    }
-
     /// Evaluates impulses, stiffnesses and gradient at the current velocities; returns the cost.
     fn evaluate(&mut self, p: &IslandProblem<'_>) -> f64 {
         for (change, (v, v_star)) in self.scratch.iter_mut().zip(self.v.iter().zip(&self.v_star)) {
@@ -241,8 +222,8 @@ impl IslandSolver {
         }
         Self::times_a(&self.starts, p, &self.scratch, &mut self.imbalance);
         let mut cost = 0.5 * dot(&self.scratch, &self.imbalance);
-        let blocks = (&*self.blocks, &*self.num_blocks);
-        Self::to_constraints(blocks, p, &self.v, &mut self.constraint_v);
+        let velocities = &mut self.constraint_v;
+        to_constraints(p, &self.blocks, &self.num_blocks, &self.v, velocities);
         self.gradient.copy_from_slice(&self.imbalance);
         let mut blocks = self.blocks.iter();
         for (k, constraint) in p.list().enumerate() {
@@ -260,9 +241,9 @@ impl IslandSolver {
         cost
     }
 
-    /// Returns the size of the gradient, and that below which it is small compared with the
-    /// momentum and the impulses.
-    fn gradient_size(&mut self, p: &IslandProblem<'_>) -> (f64, f64) {
+    /// Returns the norm of the gradient with its tolerance, which grows with the momentum and the
+    /// impulses. Each velocity is scaled by its inertia.
+    fn gradient_size(&self, p: &IslandProblem<'_>) -> GradientSize {
         let mut norms = [0.0_f64; 3];
         for (local, tree) in p.island.trees.iter().enumerate() {
             for (i, k) in p.trees.range(*tree).enumerate() {
@@ -277,72 +258,84 @@ impl IslandSolver {
             }
         }
         let [gradient, momentum, impulse] = norms.map(f64::sqrt);
-        let tolerance = ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * momentum.max(impulse);
-        (gradient, tolerance)
+        GradientSize {
+            norm: gradient,
+            tolerance: ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * momentum.max(impulse),
+        }
     }
 
-    /// Moves along Newton's direction to about the minimum of the cost, with impulses, stiffnesses
-    /// and gradient. Returns the point there, and the decrease that a quadratic cost with the same
-    /// gradient and Hessian would have had.
-    fn advance(
+    /// Takes the whole step to the minimum of the quadratic cost that has the present gradient and
+    /// the Hessian of this kind of step.
+    ///
+    /// Afterwards, the gradient and the stiffnesses before the step are the last ones. If the
+    /// minimum along the step is elsewhere, the change of the velocities of constraints is known,
+    /// too.
+    fn take_whole_step(
         &mut self,
         p: &IslandProblem<'_>,
-        last_cost: f64,
-        may_stiffen: bool,
-    ) -> (LinePoint, f64) {
+        kind: StepKind,
+        cost: f64,
+    ) -> Result<WholeStep, NewtonFailure> {
+        if kind != StepKind::Chord {
+            self.factor_hessian(p)?;
+        }
         std::mem::swap(&mut self.gradient, &mut self.last_gradient);
         std::mem::swap(&mut self.stiffnesses, &mut self.last_stiffnesses);
-        let (mut search, mut whole) = self.take_step(p, last_cost);
-        if !search.ends_at(whole) && may_stiffen && self.stiffen_reversing(p) {
-            blocks::add_scaled(-1.0, &self.step, &mut self.v);
-            std::mem::swap(&mut self.stiffnesses, &mut self.last_stiffnesses);
-            self.assemble(p);
-            self.is_stiffened = true;
-            if !self.hessian.factor() {
-                let cost = f64::NAN;
-                return (LinePoint { cost, ..whole }, 0.0);
-            }
-            (search, whole) = self.take_step(p, last_cost);
+        for (step, gradient) in self.step.iter_mut().zip(&self.last_gradient) {
+            *step = -gradient;
         }
-        let promised = 0.5 * search.slope().abs();
-        if search.ends_at(whole) {
-            return (whole, promised);
+        self.hessian.solve(&mut self.step);
+        let search = LineSearch::new(cost, dot(&self.step, &self.last_gradient));
+        blocks::add_scaled(1.0, &self.step, &mut self.v);
+        let end = LinePoint {
+            at: 1.0,
+            cost: self.evaluate(p),
+            slope: dot(&self.step, &self.gradient),
+        };
+        let whole = WholeStep { search, end };
+        if !whole.is_near_minimum() {
+            let change = &mut self.constraint_step;
+            to_constraints(p, &self.blocks, &self.num_blocks, &self.step, change);
+        }
+        Ok(whole)
+    }
+
+    /// Goes back to the velocities before a whole step, with the last gradient and stiffnesses.
+    fn retract(&mut self) {
+        blocks::add_scaled(-1.0, &self.step, &mut self.v);
+        std::mem::swap(&mut self.gradient, &mut self.last_gradient);
+        std::mem::swap(&mut self.stiffnesses, &mut self.last_stiffnesses);
+    }
+
+    /// Moves from the end of a whole step to about the minimum of the cost along it, with impulses,
+    /// stiffnesses and gradient. Returns the point there.
+    fn go_to_minimum(&mut self, p: &IslandProblem<'_>, whole: WholeStep) -> LinePoint {
+        if whole.is_near_minimum() {
+            return whole.end;
         }
         Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
-        let mut end = self.search(p, search, whole);
+        let mut end = self.search(p, whole);
         if end.at >= SHORT_STEP {
             self.settle(p, end.at - 1.0);
         } else {
             blocks::add_scaled(end.at - 1.0, &self.step, &mut self.v);
             end.cost = self.evaluate(p);
         }
-        (end, promised)
+        end
     }
 
-    /// Takes the whole step that leads to the minimum of a quadratic cost with the last gradient
-    /// and the factored Hessian. Returns the line search, and the point at the end of the step. If
-    /// the search does not end there, the change of the velocities of constraints is known, too.
-    fn take_step(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (LineSearch, LinePoint) {
-        for (step, gradient) in self.step.iter_mut().zip(&self.last_gradient) {
-            *step = -gradient;
+    /// Assembles and factors the Hessian of the present stiffnesses.
+    fn factor_hessian(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
+        self.assemble(p);
+        if self.hessian.factor() {
+            Ok(())
+        } else {
+            Err(NewtonFailure::NotPositiveDefinite)
         }
-        self.hessian.solve(&mut self.step);
-        let search = LineSearch::new(last_cost, dot(&self.step, &self.last_gradient));
-        blocks::add_scaled(1.0, &self.step, &mut self.v);
-        let whole = LinePoint {
-            at: 1.0,
-            cost: self.evaluate(p),
-            slope: dot(&self.step, &self.gradient),
-        };
-        if !search.ends_at(whole) {
-            let blocks = (&*self.blocks, &*self.num_blocks);
-            Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
-        }
-        (search, whole)
     }
 
-    /// Stiffens, in the last stiffnesses, the contacts that a whole step makes slide backwards;
-    /// returns whether there are many.
+    /// Stiffens, in the last stiffnesses, the contacts whose slip a whole step reverses. Returns
+    /// `true` if there are many.
     ///
     /// Along the direction in which a contact slides, the cost of friction hardly bends until the
     /// contact stops, where it has a kink. A line search ends near the first kink, so that each
@@ -387,7 +380,7 @@ impl IslandSolver {
 
     /// Searches along the step, from the velocities at its end. Sets impulses and stiffnesses, but
     /// no velocities.
-    fn search(&mut self, p: &IslandProblem<'_>, search: LineSearch, whole: LinePoint) -> LinePoint {
+    fn search(&mut self, p: &IslandProblem<'_>, whole: WholeStep) -> LinePoint {
         // `scratch` still has v - v*.
         let free_cost = 0.5 * dot(&self.scratch, &self.imbalance);
         let free_slope = dot(&self.step, &self.imbalance);
@@ -404,7 +397,7 @@ impl IslandSolver {
             let dv = &self.constraint_step[rows(k, constraint)];
             second += curvature(&self.stiffnesses[k], dv);
         }
-        search.run((whole, second), |at| {
+        whole.search.run(whole.end, second, |at| {
             let rest = at - 1.0;
             let mut cost = free_cost + rest * (free_slope + 0.5 * rest * free_second);
             let (mut slope, mut second) = (free_slope + rest * free_second, free_second);
@@ -471,13 +464,9 @@ impl IslandSolver {
         p: &IslandProblem<'_>,
     ) -> Result<(), NewtonFailure> {
         if !self.is_factored {
-            self.assemble(p);
-            self.is_factored = self.hessian.factor();
+            self.factor_hessian(p)?;
+            self.is_factored = true;
         }
-        if self.is_factored {
-            Ok(())
-        } else {
-            Err(NewtonFailure::NotPositiveDefinite)
-        }
+        Ok(())
     }
 }
