@@ -195,15 +195,15 @@ impl Pair<'_> {
             walk,
         } = space;
         match *self {
-            Self::RigidMesh(s, modulus, r) => tri_tet::intersect(surface, (s, modulus), r, x_sr),
+            Self::RigidMesh(s, modulus, r) => tri_tet::intersect(surface, s, modulus, r, x_sr),
             Self::CompliantMesh(s, modulus_s, r, modulus_r) => {
-                follow::intersect(surface, walk, (s, modulus_s), (r, modulus_r), x_sr);
+                follow::intersect(surface, walk, s, modulus_s, r, modulus_r, x_sr);
             }
             Self::RigidHalfSpace(s, modulus) => {
-                intersect_rigid_plane(surface, shared, (s, modulus), x_sr);
+                intersect_rigid_plane(surface, shared, s, modulus, x_sr);
             }
             Self::CompliantHalfSpace([slope, margin], r) => {
-                intersect_compliant_plane(surface, shared, (slope, margin), r, x_sr);
+                intersect_compliant_plane(surface, shared, slope, margin, r, x_sr);
             }
             Self::Nothing => {}
         }

@@ -209,11 +209,12 @@ fn bits(mut bits: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `found` with every pair of elements of A and B, at `X_AB`, whose boxes may meet and that
-/// `filter` keeps, until it returns false.
+/// Calls `found` with every pair of elements of A and B whose boxes may meet and that
+/// `filter` keeps, until it returns false. `r_ab` and `p_ab` are the pose of B in A.
 pub(super) fn for_each_pair<B: PairFilter>(
     [a, b]: [&ObbTree; 2],
-    (r_ab, p_ab): (&Matrix3<f64>, &Vector3<f64>),
+    r_ab: &Matrix3<f64>,
+    p_ab: &Vector3<f64>,
     filter: B,
     found: impl FnMut(u32, u32) -> bool,
 ) {

@@ -103,7 +103,8 @@ impl SkinRegion {
     /// Coordinates are up to `reach` (m).
     fn new(
         tree: &ObbTree,
-        (r_ab, p_ab): (&Matrix3<f64>, &Vector3<f64>),
+        r_ab: &Matrix3<f64>,
+        p_ab: &Vector3<f64>,
         plane: &Plane,
         reach: f64,
     ) -> Option<Self> {
@@ -235,8 +236,8 @@ fn overlapping_normals(
         normal: u_r,
         offset: top + u_r.dot(&p_rs),
     };
-    let in_s = SkinRegion::new(r.tree, (r_sr, p_sr), &above, reach)?;
-    let in_r = SkinRegion::new(s.tree, (&r_rs, &p_rs), &below, reach)?;
+    let in_s = SkinRegion::new(r.tree, r_sr, p_sr, &above, reach)?;
+    let in_r = SkinRegion::new(s.tree, &r_rs, &p_rs, &below, reach)?;
     // Faces of R look down, those of S up.
     let of_r = r.normals.highest(r.tree, &in_r, single(u_r), -0.5);
     let (height, highest) = match of_r {

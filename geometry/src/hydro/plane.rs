@@ -34,7 +34,8 @@ fn motion_along_edge(along: &Vector3<f64>, normal: &Vector3<f64>) -> Matrix3<f64
 pub(super) fn intersect_rigid_plane(
     surface: &mut RawSurface,
     shared: &mut SharedVertices,
-    (s, modulus): (&CompliantMesh, f64),
+    s: &CompliantMesh,
+    modulus: f64,
     x_sr: &Isometry3<f64>,
 ) {
     let normal = x_sr.rotation * Vector3::z();
@@ -78,7 +79,8 @@ pub(super) fn intersect_rigid_plane(
 pub(super) fn intersect_compliant_plane(
     surface: &mut RawSurface,
     shared: &mut SharedVertices,
-    (pressure_per_depth, margin): (f64, f64),
+    pressure_per_depth: f64,
+    margin: f64,
     r: &RigidMesh,
     x_sr: &Isometry3<f64>,
 ) {

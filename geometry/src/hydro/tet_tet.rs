@@ -61,8 +61,10 @@ pub(super) struct PosedMeshes<'a> {
 
 impl<'a> PosedMeshes<'a> {
     pub(super) fn new(
-        (s, modulus_s): (&'a CompliantMesh, f64),
-        (r, modulus_r): (&'a CompliantMesh, f64),
+        s: &'a CompliantMesh,
+        modulus_s: f64,
+        r: &'a CompliantMesh,
+        modulus_r: f64,
         x_sr: &Isometry3<f64>,
     ) -> Self {
         let p_sr = x_sr.translation.vector;

@@ -49,8 +49,10 @@ impl PosedTriangle {
     /// coordinates up to `reach` with some rounding (m). The modulus of S is in Pa.
     fn cut<'a>(
         &self,
-        (s, modulus): (&'a CompliantMesh, f64),
-        [reach, rounding]: [f64; 2],
+        s: &'a CompliantMesh,
+        modulus: f64,
+        reach: f64,
+        rounding: f64,
         polygon: &mut Clipped,
         mut f: impl FnMut(&'a Tetrahedron, &Clipped),
     ) {
@@ -88,7 +90,8 @@ impl PosedTriangle {
 /// Adds the faces between a rigid mesh at `X_SR` and a compliant one with some modulus (Pa).
 pub(super) fn intersect(
     surface: &mut RawSurface,
-    (s, modulus): (&CompliantMesh, f64),
+    s: &CompliantMesh,
+    modulus: f64,
     r: &RigidMesh,
     x_sr: &Isometry3<f64>,
 ) {
@@ -109,8 +112,10 @@ pub(super) fn intersect(
         let corners = r.corners(t as usize).map(|p| r_sr * p + p_sr);
         let triangle = PosedTriangle::new(corners, r_sr * normal);
         triangle.cut(
-            (s, modulus),
-            [reach, rounding],
+            s,
+            modulus,
+            reach,
+            rounding,
             &mut polygon,
             |tetrahedron, polygon| {
                 let face = RawFace {
@@ -161,7 +166,6 @@ impl<'a> TriangleClipper<'a> {
         mut f: impl FnMut(&TrianglePart<'_>),
     ) {
         let modulus = self.modulus;
-        let scale = [self.reach, self.rounding];
         let Self { polygon, last, .. } = self;
         // It meets no other tetrahedron then, as they do not overlap. Those of coarse meshes have
         // many triangles inside.
@@ -179,8 +183,10 @@ impl<'a> TriangleClipper<'a> {
             return;
         }
         PosedTriangle::new(corners, normal).cut(
-            (self.mesh, modulus),
-            scale,
+            self.mesh,
+            modulus,
+            self.reach,
+            self.rounding,
             polygon,
             |tetrahedron, polygon| {
                 *last = Some(tetrahedron);

@@ -54,11 +54,13 @@ impl Walk {
 pub(super) fn intersect(
     surface: &mut RawSurface,
     space: &mut WalkSpace,
-    (s, modulus_s): (&CompliantMesh, f64),
-    (r, modulus_r): (&CompliantMesh, f64),
+    s: &CompliantMesh,
+    modulus_s: f64,
+    r: &CompliantMesh,
+    modulus_r: f64,
     x_sr: &Isometry3<f64>,
 ) {
-    let meshes = PosedMeshes::new((s, modulus_s), (r, modulus_r), x_sr);
+    let meshes = PosedMeshes::new(s, modulus_s, r, modulus_r, x_sr);
     let adjacencies = s.adjacency().zip(r.adjacency());
     let is_followed = adjacencies.is_some_and(|(s, r)| meshes.follow(surface, space, [s, r]));
     if !is_followed {
@@ -67,31 +69,38 @@ pub(super) fn intersect(
     }
 }
 
-/// Returns true if another mesh has no larger pressure at a vertex inside of a mesh, `own`. Moduli
-/// are in Pa; `(r, p)` is the pose of `own` in the other mesh.
+/// A compliant mesh with its modulus (Pa).
+#[derive(Clone, Copy)]
+struct MeshWithModulus<'a> {
+    mesh: &'a CompliantMesh,
+    modulus: f64,
+}
+
+/// Returns true if another mesh has no larger pressure at a vertex inside of a mesh, `own`, whose
+/// rotation and position in the other mesh are `r` and `p`.
 fn exceeds(
     inside: &[u32],
-    (own, modulus): (&CompliantMesh, f64),
-    (other, other_modulus): (&CompliantMesh, f64),
-    (r, p): (&Matrix3<f64>, &Vector3<f64>),
+    own: MeshWithModulus<'_>,
+    other: MeshWithModulus<'_>,
+    r: &Matrix3<f64>,
+    p: &Vector3<f64>,
     reach: f64,
 ) -> bool {
+    let (field, tree) = (&own.mesh.field, &other.mesh.tree);
     inside.iter().any(|v| {
-        let at = r * own.field.mesh().vertices()[*v as usize] + p;
-        if !other.tree.may_contain(&at, rounding_at(reach)) {
+        let at = r * field.mesh().vertices()[*v as usize] + p;
+        if !tree.may_contain(&at, rounding_at(reach)) {
             return false;
         }
-        let pressure = own.field.values()[*v as usize] * modulus;
+        let pressure = field.values()[*v as usize] * own.modulus;
         let mut exceeds = false;
-        other
-            .tree
-            .for_each_in(&Region::new(&[], &[at], reach), |e| {
-                let t = &other.tetrahedra[e as usize];
-                let heights = t.faces.heights(&at).to_array();
-                let is_in = || heights.iter().all(|h| *h <= rounding_at(reach));
-                let least = t.pressure(&at) * other_modulus * (1.0 - LOW);
-                exceeds |= pressure >= least && is_in();
-            });
+        tree.for_each_in(&Region::new(&[], &[at], reach), |e| {
+            let t = &other.mesh.tetrahedra[e as usize];
+            let heights = t.faces.heights(&at).to_array();
+            let is_in = || heights.iter().all(|h| *h <= rounding_at(reach));
+            let least = t.pressure(&at) * other.modulus * (1.0 - LOW);
+            exceeds |= pressure >= least && is_in();
+        });
         exceeds
     })
 }
@@ -117,7 +126,6 @@ impl PosedMeshes<'_> {
         space: &mut WalkSpace,
         [near_s, near_r]: [&Adjacency; 2],
     ) -> bool {
-        let pose = (&self.r_sr, &self.p_sr);
         let skins = [&near_s.skin, &near_r.skin];
         let corners = PosedCorners {
             s: &near_s.corners,
@@ -156,7 +164,7 @@ impl PosedMeshes<'_> {
         let (r_sr, p_sr) = (self.r_sr.cast(), self.p_sr.cast());
         let rounding = (ROUNDING * self.reach) as f32;
         let mut part_r = None;
-        for_each_pair(skins, pose, (), |part, other| {
+        for_each_pair(skins, &self.r_sr, &self.p_sr, (), |part, other| {
             let (s, r) = (
                 near_s.skin_tetrahedra[part as usize],
                 near_r.skin_tetrahedra[other as usize],
@@ -192,7 +200,7 @@ impl PosedMeshes<'_> {
                 (self.r.slopes(), self.modulus_r, -self.r_sr.tr_mul(&along)),
             ]);
             let trees = [&self.s.tree, &self.r.tree];
-            for_each_pair(trees, pose, not_rising, |s, r| {
+            for_each_pair(trees, &self.r_sr, &self.p_sr, not_rising, |s, r| {
                 follower.start(surface, s, r, posed);
                 follower.is_complete
             });
@@ -205,11 +213,18 @@ impl PosedMeshes<'_> {
         let Some((inside_s, inside_r)) = near_s.inside.as_ref().zip(near_r.inside.as_ref()) else {
             return false;
         };
-        let (of_s, of_r) = ((self.s, self.modulus_s), (self.r, self.modulus_r));
+        let of_s = MeshWithModulus {
+            mesh: self.s,
+            modulus: self.modulus_s,
+        };
+        let of_r = MeshWithModulus {
+            mesh: self.r,
+            modulus: self.modulus_r,
+        };
         let r_rs = self.r_sr.transpose();
         let p_rs = -(r_rs * self.p_sr);
-        !exceeds(inside_s, of_s, of_r, (&r_rs, &p_rs), self.reach)
-            && !exceeds(inside_r, of_r, of_s, (&self.r_sr, &self.p_sr), self.reach)
+        !exceeds(inside_s, of_s, of_r, &r_rs, &p_rs, self.reach)
+            && !exceeds(inside_r, of_r, of_s, &self.r_sr, &self.p_sr, self.reach)
     }
 }
 
@@ -247,7 +262,7 @@ impl Follower<'_> {
             return None;
         }
         let own = posed.get(self.meshes, r);
-        let cut = self.add_face(surface, s, (r, own), [OUTSIDE; 2]);
+        let cut = self.add_face(surface, s, r, own, [OUTSIDE; 2]);
         match cut {
             Cut::Apart => self.walk.found.set_empty(s, r),
             Cut::Left | Cut::Close => self.follow(surface, r, posed),
@@ -263,14 +278,14 @@ impl Follower<'_> {
                 if self.walk.found.insert(s, r) == Entry::New {
                     let own = posed.get(self.meshes, r);
                     // A face has a side here, so that there is one beyond, but for rounding.
-                    let cut = self.add_face(surface, s, (r, own), [s, from_r]);
+                    let cut = self.add_face(surface, s, r, own, [s, from_r]);
                     self.is_complete &= cut != Cut::Apart;
                     self.follow_in(surface, r, own);
                 }
             } else if let Some([s, r]) = self.walk.near.pop() {
                 if self.walk.found.insert(s, r) == Entry::New {
                     let own = posed.get(self.meshes, r);
-                    if self.add_face(surface, s, (r, own), [OUTSIDE; 2]) == Cut::Apart {
+                    if self.add_face(surface, s, r, own, [OUTSIDE; 2]) == Cut::Apart {
                         self.walk.found.set_empty(s, r);
                     }
                     self.follow_in(surface, r, own);
@@ -286,7 +301,7 @@ impl Follower<'_> {
         while self.is_complete
             && let Some([s, from_s]) = self.walk.of_s.pop()
         {
-            let cut = self.add_face(surface, s, (r, own), [from_s, r]);
+            let cut = self.add_face(surface, s, r, own, [from_s, r]);
             self.is_complete &= cut != Cut::Apart;
         }
     }
@@ -297,7 +312,8 @@ impl Follower<'_> {
         &mut self,
         surface: &mut RawSurface,
         s: u32,
-        (r, own): (u32, &PosedTetrahedron),
+        r: u32,
+        own: &PosedTetrahedron,
         from: [u32; 2],
     ) -> Cut {
         let pair = TetrahedronPair::new(self.meshes, s, own);

@@ -102,7 +102,7 @@ fn following_finds_all_faces() {
             .each_ref()
             .map(|(shape, hint, margin, _)| CompliantMesh::new(compliant(shape, *hint, *margin)));
         let x_sr = pose(&x, (s.reach + r.reach) * (1.0 - depth));
-        let meshes = PosedMeshes::new((&s, sides[0].3), (&r, sides[1].3), &x_sr);
+        let meshes = PosedMeshes::new(&s, sides[0].3, &r, sides[1].3, &x_sr);
         if follow(&meshes)? == Followed::Yes {
             followed_pairs.set(followed_pairs.get() + 1);
         }
@@ -208,7 +208,7 @@ fn following_finds_all_faces_of_grids() {
         // Between plateaus and ridges of the same pressure, rounding alone makes faces, and both
         // searches may find others.
         let modulus = sides[1].4 * 1.01;
-        let meshes = PosedMeshes::new((&s, sides[0].4), (&r, modulus), &x_sr);
+        let meshes = PosedMeshes::new(&s, sides[0].4, &r, modulus, &x_sr);
         let followed = follow(&meshes)?;
         let mut all = counts.get();
         if followed != Followed::Empty && depth < 0.3 && aligned.is_none() {
@@ -254,10 +254,10 @@ fn closed_surfaces_are_found() {
     let peaked = CompliantMesh::new(Arc::new(field));
     for angle in [0.0, 0.1] {
         let x_sr = math::pose(math::rpy(angle, angle, 0.0), Vector3::new(0.9, 0.05, 0.03));
-        let meshes = PosedMeshes::new((&peaked, 1e6), (&blunt, 1e6), &x_sr);
+        let meshes = PosedMeshes::new(&peaked, 1e6, &blunt, 1e6, &x_sr);
         assert!(follow(&meshes).unwrap() == Followed::Yes);
         let (mut surface, walk) = (RawSurface::default(), &mut WalkSpace::default());
-        intersect(&mut surface, walk, (&peaked, 1e6), (&blunt, 1e6), &x_sr);
+        intersect(&mut surface, walk, &peaked, 1e6, &blunt, 1e6, &x_sr);
         let (mut at, mut around_peak) = (0, 0);
         for face in &surface.faces {
             let corner = position(&surface.vertices[at]);

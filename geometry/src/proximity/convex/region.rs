@@ -208,7 +208,7 @@ fn nearest_polygons(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> (Vector2<f64>, Ve
             let p = nearest_to(a, q);
             return (p, *q);
         }
-        ([a0, a1], [b0, b1]) => return nearest_segments((a0, a1), (b0, b1)),
+        ([a0, a1], [b0, b1]) => return nearest_segments([a0, a1], [b0, b1]),
         (_, [_, _]) => middle_of_common(b, a),
         _ => middle_of_common(a, b),
     };
@@ -220,7 +220,7 @@ fn nearest_polygons(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> (Vector2<f64>, Ve
         let (a0, a1) = (&a[i], &a[(i + 1) % a.len()]);
         for j in 0..b.len() {
             let (b0, b1) = (&b[j], &b[(j + 1) % b.len()]);
-            let (p, q) = nearest_segments((a0, a1), (b0, b1));
+            let (p, q) = nearest_segments([a0, a1], [b0, b1]);
             let d = (q - p).norm();
             if d < best.0 {
                 best = (d, p, q);
@@ -310,8 +310,8 @@ fn middle_of_common(subject: &[Vector2<f64>], window: &[Vector2<f64>]) -> Option
 
 /// Returns the nearest points of two segments; the middle of the common part if they are parallel.
 fn nearest_segments(
-    (a0, a1): (&Vector2<f64>, &Vector2<f64>),
-    (b0, b1): (&Vector2<f64>, &Vector2<f64>),
+    [a0, a1]: [&Vector2<f64>; 2],
+    [b0, b1]: [&Vector2<f64>; 2],
 ) -> (Vector2<f64>, Vector2<f64>) {
     let (u, v, w) = (a1 - a0, b1 - b0, b0 - a0);
     let (uu, vv) = (u.norm_squared(), v.norm_squared());

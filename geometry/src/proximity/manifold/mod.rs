@@ -29,17 +29,19 @@ const UPRIGHT: f64 = 0.9;
 /// # Errors
 /// Returns the errors of `nearest`.
 pub(crate) fn contacts<T: Scalar>(
-    (a, x_wa): (Body<'_>, &Isometry3<T>),
-    (b, x_wb): (Body<'_>, &Isometry3<T>),
+    a: Body<'_>,
+    x_wa: &Isometry3<T>,
+    b: Body<'_>,
+    x_wb: &Isometry3<T>,
     reach: f64,
     nearest: impl FnOnce() -> Result<Option<PairDistance<T>>>,
 ) -> Result<Option<(PairDistance<T>, Manifold<T>)>> {
     let of_ball = match (a, b) {
         (Body::TrueSurface(surface), Body::Solid(ball @ Shape::Sphere(_))) => {
-            of_ball((surface, x_wa), (ball, x_wb), reach)
+            of_ball(surface, x_wa, ball, x_wb, reach)
         }
         (Body::Solid(ball @ Shape::Sphere(_)), Body::TrueSurface(surface)) => {
-            let mut points = of_ball((surface, x_wb), (ball, x_wa), reach);
+            let mut points = of_ball(surface, x_wb, ball, x_wa, reach);
             points.iter_mut().flatten().for_each(ManifoldPoint::swap);
             points
         }
@@ -51,7 +53,7 @@ pub(crate) fn contacts<T: Scalar>(
             deepest.map(|found| (found, points))
         }
         None => nearest()?.map(|found| {
-            let points = contact_manifold((a, x_wa), (b, x_wb), &found, reach);
+            let points = contact_manifold(a, x_wa, b, x_wb, &found, reach);
             (found, points)
         }),
     })
@@ -61,19 +63,21 @@ pub(crate) fn contacts<T: Scalar>(
 /// `found`: points where the shapes are less than `reach` (m) apart; a reach of 0 means overlap.
 /// Returns no points if the deepest point alone represents the pair.
 pub(crate) fn contact_manifold<T: Scalar>(
-    (a, x_wa): (Body<'_>, &Isometry3<T>),
-    (b, x_wb): (Body<'_>, &Isometry3<T>),
+    a: Body<'_>,
+    x_wa: &Isometry3<T>,
+    b: Body<'_>,
+    x_wb: &Isometry3<T>,
     found: &PairDistance<T>,
     reach: f64,
 ) -> Manifold<T> {
     match (a, b) {
-        (Body::Solid(a), Body::Solid(b)) => of_solids((a, x_wa), (b, x_wb), found, reach),
+        (Body::Solid(a), Body::Solid(b)) => of_solids(a, x_wa, b, x_wb, found, reach),
         (Body::TrueSurface(surface), Body::Solid(body)) => {
-            on_surface((surface, x_wa), (body, x_wb), found, reach)
+            on_surface(surface, x_wa, body, x_wb, found, reach)
         }
         (Body::Solid(body), Body::TrueSurface(surface)) => {
             let found = found.swapped();
-            let mut points = on_surface((surface, x_wb), (body, x_wa), &found, reach);
+            let mut points = on_surface(surface, x_wb, body, x_wa, &found, reach);
             points.iter_mut().for_each(ManifoldPoint::swap);
             points
         }
@@ -82,8 +86,10 @@ pub(crate) fn contact_manifold<T: Scalar>(
 }
 
 fn of_solids<T: Scalar>(
-    (a, x_wa): (&Shape, &Isometry3<T>),
-    (b, x_wb): (&Shape, &Isometry3<T>),
+    a: &Shape,
+    x_wa: &Isometry3<T>,
+    b: &Shape,
+    x_wb: &Isometry3<T>,
     found: &PairDistance<T>,
     reach: f64,
 ) -> Manifold<T> {
@@ -305,7 +311,7 @@ mod tests {
         x_wb: &Isometry3<T>,
     ) -> (PairDistance<T>, Manifold<T>) {
         let found = signed_distance(a, x_wa, b, x_wb).unwrap();
-        let points = contact_manifold((Body::of(a), x_wa), (Body::of(b), x_wb), &found, 0.0);
+        let points = contact_manifold(Body::of(a), x_wa, Body::of(b), x_wb, &found, 0.0);
         (found, points)
     }
     fn cube(size: f64) -> Shape {
@@ -359,8 +365,8 @@ mod tests {
                 let x_w = above(0.75 + distance, 0.3);
                 let found = signed_distance(&cube(0.5), &x_w, base, x_base).unwrap();
                 let upper = cube(0.5);
-                let upper = (Body::of(&upper), &x_w);
-                contact_manifold(upper, (Body::of(base), x_base), &found, 0.02)
+                let (upper, base) = (Body::of(&upper), Body::of(base));
+                contact_manifold(upper, &x_w, base, x_base, &found, 0.02)
             };
             let touching = points(-1e-9);
             assert_eq!(touching.len(), 4, "{base:?}");

@@ -20,8 +20,10 @@ const SAME_DEPTH: f64 = 2e-3;
 /// Returns the points of a surface A and a body B: its corners near the surface, the peaks of a
 /// height field below its lowest face and, if none of these is as deep, the deepest point.
 pub(super) fn on_surface<T: Scalar>(
-    (surface, x_wa): (&Shape, &Isometry3<T>),
-    (body, x_wb): (&Shape, &Isometry3<T>),
+    surface: &Shape,
+    x_wa: &Isometry3<T>,
+    body: &Shape,
+    x_wb: &Isometry3<T>,
     found: &PairDistance<T>,
     reach: f64,
 ) -> Manifold<T> {
@@ -47,8 +49,10 @@ pub(super) fn on_surface<T: Scalar>(
 /// Returns the points of a surface A and a ball B, of which one is the deepest of the pair. Returns
 /// `None` for a surface without a solid inside.
 pub(super) fn of_ball<T: Scalar>(
-    (surface, x_wa): (&Shape, &Isometry3<T>),
-    (ball, x_wb): (&Shape, &Isometry3<T>),
+    surface: &Shape,
+    x_wa: &Isometry3<T>,
+    ball: &Shape,
+    x_wb: &Isometry3<T>,
     reach: f64,
 ) -> Option<Manifold<T>> {
     let surface = surface_of(surface, true).ok()??;

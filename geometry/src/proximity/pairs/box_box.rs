@@ -115,8 +115,14 @@ impl BoxEdge {
     }
 
     fn features(&self, first: &Vector3<f64>, near: &SegmentPoint) -> FeaturePair {
-        let (seen, own) = ((&self.from, &self.u), (&self.middle, &self.dir));
-        near.features(first, seen, own, self.half)
+        let Self {
+            from,
+            u,
+            middle,
+            dir,
+            half,
+        } = self;
+        near.features(first, from, u, middle, dir, *half)
     }
 }
 

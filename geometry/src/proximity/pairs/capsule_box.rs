@@ -26,7 +26,8 @@ pub(in crate::proximity) fn capsule_box_features(
     }
     let tolerance = NEGLIGIBLE * (ha.amax() + hb);
     if d2 > tolerance * tolerance {
-        return Some(near.features(ha, (c, &u), (&Vector3::zeros(), &Vector3::z()), hb));
+        let (middle_b, dir_b) = (Vector3::zeros(), Vector3::z());
+        return Some(near.features(ha, c, &u, &middle_b, &dir_b, hb));
     }
     let r_ab: Matrix3<f64> = x_ab.rotation.to_rotation_matrix().into_inner();
     let pair = ZonotopePair::box_and_segment(ha, c, &r_ab, hb);
@@ -200,8 +201,10 @@ impl SegmentPoint {
     pub(super) fn features(
         &self,
         h: &Vector3<f64>,
-        (c, u): (&Vector3<f64>, &Vector3<f64>),
-        (middle_b, dir_b): (&Vector3<f64>, &Vector3<f64>),
+        c: &Vector3<f64>,
+        u: &Vector3<f64>,
+        middle_b: &Vector3<f64>,
+        dir_b: &Vector3<f64>,
         half: f64,
     ) -> FeaturePair {
         let p = c + u * self.t;

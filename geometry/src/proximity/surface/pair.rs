@@ -63,15 +63,17 @@ pub fn signed_distance_true_surface<T: Scalar>(
         (Shape::HalfSpace(_), Shape::HeightField(f)) => {
             half_space(f.indexed_surface(), x_wb, x_wa, reach)
         }
-        _ => of_bodies((a, a_true), x_wa, (b, b_true), x_wb, max_distance)?,
+        _ => of_bodies(a, a_true, x_wa, b, b_true, x_wb, max_distance)?,
     };
     Ok(found.filter(|d| d.distance.re() <= max_distance))
 }
 
 fn of_bodies<T: Scalar>(
-    (a, a_true): (&Shape, bool),
+    a: &Shape,
+    a_true: bool,
     x_wa: &Isometry3<T>,
-    (b, b_true): (&Shape, bool),
+    b: &Shape,
+    b_true: bool,
     x_wb: &Isometry3<T>,
     max_distance: f64,
 ) -> Result<Option<PairDistance<T>>> {

@@ -109,7 +109,7 @@ pub(in crate::proximity) fn contacts_of_peaks<T: Scalar>(
         let p_b = (x.inverse_transform_point(&v.into())).coords;
         let height = face.height(&p_b);
         let is_below_face = face.inset(body, &p_b) >= (-height).max(0.0);
-        if !is_below_face || height >= reach || !is_peak(grid, (row, column), &up, same) {
+        if !is_below_face || height >= reach || !is_peak(grid, row, column, &up, same) {
             continue;
         }
         let q_s = lift::<T>(&v);
@@ -132,7 +132,7 @@ pub(in crate::proximity) fn contacts_of_peaks<T: Scalar>(
 
 /// Returns true if no neighbour of a point is higher along `up`, and one is lower. A face parallel
 /// to the slope below it has no peaks, only corners.
-fn is_peak(grid: &HeightGrid, (row, column): (usize, usize), up: &Vector3<f64>, same: f64) -> bool {
+fn is_peak(grid: &HeightGrid, row: usize, column: usize, up: &Vector3<f64>, same: f64) -> bool {
     let here = up.dot(&grid.vertex(row, column));
     // The points at the other ends of the edges of the triangles; see `HeightGrid`.
     let around = [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1)];

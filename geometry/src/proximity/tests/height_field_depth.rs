@@ -332,7 +332,7 @@ fn points<T: Scalar>(
 ) -> Vec<(T, Vector3<T>, Vector3<T>)> {
     let o = Isometry3::identity();
     let found = signed_distance(body, x, field, &o).unwrap();
-    let all = contact_manifold((Body::of(body), x), (Body::of(field), &o), &found, 0.0);
+    let all = contact_manifold(Body::of(body), x, Body::of(field), &o, &found, 0.0);
     let parts = all.iter().map(|p| (p.depth, p.p_wcb, p.nhat_ba_w));
     parts.collect()
 }

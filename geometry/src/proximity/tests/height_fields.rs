@@ -403,7 +403,7 @@ fn derivatives_agree_with_central_differences() {
 fn points(field: &HeightField, body: &Shape, x_wb: &Isometry3<f64>) -> Vec<[Vector3<f64>; 2]> {
     let (shape, o) = (Shape::from(field.clone()), Isometry3::identity());
     let found = signed_distance(body, x_wb, &shape, &o).unwrap();
-    let all = contact_manifold((Body::of(body), x_wb), (Body::of(&shape), &o), &found, 0.0);
+    let all = contact_manifold(Body::of(body), x_wb, Body::of(&shape), &o, &found, 0.0);
     all.iter()
         .map(|p| [p.p_wcb, p.nhat_ba_w * p.depth])
         .collect()
@@ -444,7 +444,7 @@ fn points_on_a_flat_field_are_those_of_a_half_space() {
             let found = points(&flat, &body, &x);
             let d = signed_distance(&body, &x, &plane, &x_plane).unwrap();
             let on_plane =
-                contact_manifold((Body::of(&body), &x), (Body::of(&plane), &x_plane), &d, 0.0);
+                contact_manifold(Body::of(&body), &x, Body::of(&plane), &x_plane, &d, 0.0);
             let expected = on_plane.len().max(1);
             assert_eq!(found.len(), expected, "{body:?} {x}");
             for [p, n] in &found {

@@ -141,6 +141,13 @@ struct HalfSpaces<const N: usize> {
     lowers: usize,
 }
 
+/// Bounds of the half spaces in a row of pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HalfSpaceRows<const N: usize> {
+    upper: [f64; N],
+    lower: [f64; N],
+}
+
 impl<const N: usize> HalfSpaces<N> {
     fn new(pixels: &Pixels, sides: [(Vector3<f64>, f64); N]) -> Self {
         let none = [LinearBlocks::new(LinearFunction::default()); N];
@@ -164,22 +171,19 @@ impl<const N: usize> HalfSpaces<N> {
         all
     }
     #[inline(always)]
-    fn row(&self, py: f64) -> ([f64; N], [f64; N]) {
-        (self.upper.map(|f| f.row(py)), self.lower.map(|f| f.row(py)))
+    fn row(&self, py: f64) -> HalfSpaceRows<N> {
+        HalfSpaceRows {
+            upper: self.upper.map(|f| f.row(py)),
+            lower: self.lower.map(|f| f.row(py)),
+        }
     }
     /// Narrows the range of w, `far` to `near`, to the intersection with the half spaces.
     #[inline(always)]
-    fn narrow(
-        &self,
-        (upper, lower): &([f64; N], [f64; N]),
-        px: f64,
-        far: &mut f32x8,
-        near: &mut f32x8,
-    ) {
-        for (f, row) in self.upper[..self.uppers].iter().zip(upper) {
+    fn narrow(&self, rows: &HalfSpaceRows<N>, px: f64, far: &mut f32x8, near: &mut f32x8) {
+        for (f, row) in self.upper[..self.uppers].iter().zip(&rows.upper) {
             *near = near.fast_min(f.block(*row, px));
         }
-        for (f, row) in self.lower[..self.lowers].iter().zip(lower) {
+        for (f, row) in self.lower[..self.lowers].iter().zip(&rows.lower) {
             *far = far.fast_max(f.block(*row, px));
         }
     }
@@ -226,7 +230,7 @@ impl CuboidKernel {
 }
 
 impl ShapeKernel for CuboidKernel {
-    type Row = ([f64; 6], [f64; 6]);
+    type Row = HalfSpaceRows<6>;
     #[inline(always)]
     fn row(&self, py: f64) -> Self::Row {
         self.sides.row(py)
@@ -339,7 +343,7 @@ impl CylinderKernel {
 }
 
 impl ShapeKernel for CylinderKernel {
-    type Row = ((f64, [f64; 2]), ([f64; 2], [f64; 2]));
+    type Row = ((f64, [f64; 2]), HalfSpaceRows<2>);
     #[inline(always)]
     fn row(&self, py: f64) -> Self::Row {
         (self.side.row(py), self.caps.row(py))

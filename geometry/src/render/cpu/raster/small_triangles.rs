@@ -244,12 +244,12 @@ impl FourTriangles {
         // most.
         let mut hits = 0;
         for (k, inside) in inside.into_iter().enumerate().take(count) {
-            hits |= u64::from(inside as u32 & self.within(k, (0, 0))) << (16 * k);
+            hits |= u64::from(inside as u32 & self.within(k, 0, 0)) << (16 * k);
         }
         while hits != 0 {
             let bit = hits.trailing_zeros() as usize;
             hits &= hits - 1;
-            self.set(bit / 16, (0, 0), bit as i32 % 16, tile, ids[bit / 16]);
+            self.set(bit / 16, 0, 0, bit as i32 % 16, tile, ids[bit / 16]);
         }
     }
     /// Draws all but the first block of a small triangle.
@@ -259,18 +259,18 @@ impl FourTriangles {
             let first = if y == 0 { SIDE } else { 0 };
             for x in (first..self.width.as_array()[k]).step_by(SIDE as usize) {
                 let inside = self.inside(f32x4::splat(x as f32), f32x4::splat(y as f32));
-                let mut hits = inside.as_array()[k] as u32 & self.within(k, (x, y));
+                let mut hits = inside.as_array()[k] as u32 & self.within(k, x, y);
                 while hits != 0 {
                     let bit = hits.trailing_zeros();
                     hits &= hits - 1;
-                    self.set(k, (x, y), bit as i32, tile, id);
+                    self.set(k, x, y, bit as i32, tile, id);
                 }
             }
         }
     }
     /// Draws a pixel of the block that starts at (x, y), relative to the first pixel.
     #[inline(always)]
-    fn set<T: RasterTarget>(&self, k: usize, (x, y): (i32, i32), bit: i32, tile: &mut T, id: i32) {
+    fn set<T: RasterTarget>(&self, k: usize, x: i32, y: i32, bit: i32, tile: &mut T, id: i32) {
         let int = |v: &i32x4| v.as_array()[k];
         let float = |v: &f32x4| v.as_array()[k];
         let (x, y) = (x + bit % SIDE, y + bit / SIDE);
@@ -285,7 +285,7 @@ impl FourTriangles {
     /// Returns the bit mask of those of the sixteen pixels from (x, y) on that are in the
     /// triangle's bounding box within the tile.
     #[inline(always)]
-    fn within(&self, k: usize, (x, y): (i32, i32)) -> u32 {
+    fn within(&self, k: usize, x: i32, y: i32) -> u32 {
         const COLUMNS: [u16; 5] = [0, 0x1111, 0x3333, 0x7777, 0xffff];
         const ROWS: [u16; 5] = [0, 0xf, 0xff, 0xfff, 0xffff];
         let left = |v: &i32x4, from: i32| (v.as_array()[k] - from).min(SIDE) as usize;

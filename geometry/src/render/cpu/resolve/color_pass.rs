@@ -1,6 +1,6 @@
 //! Colour images with all options: translucent layers, the sky, tone mapping.
 
-use super::opaque_colors::{OpaqueColors, pack};
+use super::opaque_colors::{OpaqueColors, ShownPixels, pack};
 use super::pass::{Pass, put};
 use crate::render::appearance::{Sky, ToneCurve};
 use crate::render::cpu::gamma::to_screen;
@@ -84,8 +84,13 @@ impl ColorPass<'_> {
                     left -= 1;
                 }
             }
-            self.plain
-                .shade(px, py, f32x8::new(w), i32x8::new(ids), last, color);
+            let pixels = ShownPixels {
+                px,
+                py,
+                w: f32x8::new(w),
+                ids: i32x8::new(ids),
+            };
+            self.plain.shade(&pixels, last, color);
         }
     }
 }
@@ -110,7 +115,7 @@ impl Pass for ColorPass<'_> {
             material,
         } = scratch;
         if !self.is_rich() {
-            return self.plain.finish(tile, row, out, (material, last));
+            return self.plain.finish(tile, row, out, *material, last);
         }
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
@@ -123,7 +128,13 @@ impl Pass for ColorPass<'_> {
             } else {
                 [f32x8::ZERO; 3]
             };
-            self.plain.shade(px, py, *w, *ids, last, &mut color);
+            let pixels = ShownPixels {
+                px,
+                py,
+                w: *w,
+                ids: *ids,
+            };
+            self.plain.shade(&pixels, last, &mut color);
             let fragments = layers.block(row, 8 * k);
             self.blend(px, py, fragments, last, &mut color);
             if let Some(tone) = &self.tone {

@@ -57,8 +57,16 @@ pub(crate) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
         worker.tile.set_far(scene.far());
         let mut next = Some(first);
         while let Some((strip, mut rows)) = next {
-            let place = places.place(strip);
-            draw_strip(scene, pass, &mut worker, &mut scratch, place, &mut rows);
+            let (band, tiles) = places.place(strip);
+            draw_strip(
+                scene,
+                pass,
+                &mut worker,
+                &mut scratch,
+                band,
+                tiles,
+                &mut rows,
+            );
             next = take();
         }
     });
@@ -70,7 +78,8 @@ fn draw_strip<P: Pass>(
     pass: &P,
     Worker { tile, vertices }: &mut Worker,
     scratch: &mut P::ThreadState,
-    (band, tiles): (usize, Range<usize>),
+    band: usize,
+    tiles: Range<usize>,
     rows: &mut StripRows<'_, P::Pixel>,
 ) {
     let channels = P::Pixel::CHANNELS;

@@ -13,6 +13,16 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use wide::{bytemuck, f32x8, i32x8};
 
+/// Eight pixels in a row, with what they show.
+pub(crate) struct ShownPixels {
+    /// First pixel.
+    pub(crate) px: i32,
+    pub(crate) py: i32,
+    /// Inverse depths (1/m).
+    pub(crate) w: f32x8,
+    pub(crate) ids: i32x8,
+}
+
 /// Colours of opaque surfaces. Ids are those of parts.
 pub(crate) struct OpaqueColors<'a> {
     scene: &'a Scene<'a>,
@@ -56,14 +66,12 @@ impl<'a> OpaqueColors<'a> {
     #[inline(always)]
     fn shade_one(
         &self,
-        (px, py): (i32, i32),
-        w: f32x8,
-        ids: i32x8,
+        pixels: &ShownPixels,
         open: u32,
         last: &mut usize,
         material: Option<u32>,
     ) -> ((Vector3x8, f32x8), i32x8) {
-        let parts = ids.to_array();
+        let parts = pixels.ids.to_array();
         let id = parts[open.trailing_zeros() as usize];
         let plan = self.scene.plan;
         // Usually the visual of the previous pixels.
@@ -71,15 +79,17 @@ impl<'a> OpaqueColors<'a> {
             *last = plan.owner(id);
         }
         let (number, Range { start, end }) = (*last, plan.parts(*last));
+        let ids = pixels.ids;
         let mine = ids.simd_gt(i32x8::splat(start - 1)) & ids.simd_lt(i32x8::splat(end));
         let shader = self.shaders[number].get_or_init(|| {
             let object = self.scene.object(number);
             let object = object.expect("a visible visual has a pose");
-            let of = (object, self.scene.visual(number));
-            Shader::new(self.scene, self.lights, of, self.environment)
+            let visual = self.scene.visual(number);
+            Shader::new(self.scene, self.lights, object, visual, self.environment)
         });
         let mask = mine.to_bitmask() & 0xff;
         let parts = (ids - i32x8::splat(start)).to_array();
+        let ShownPixels { px, py, w, .. } = *pixels;
         (shader.block(px, py, w, &parts, mask, material), mine)
     }
     /// Returns the material of everything that the tile shows, if that is one mesh with one
@@ -120,18 +130,10 @@ impl<'a> OpaqueColors<'a> {
         first.filter(|_| others == 0)
     }
     /// Blends the surfaces of eight pixels over their colours.
-    pub(crate) fn shade(
-        &self,
-        px: i32,
-        py: i32,
-        w: f32x8,
-        ids: i32x8,
-        last: &mut usize,
-        color: &mut Vector3x8,
-    ) {
-        let mut open = occupied(ids);
+    pub(crate) fn shade(&self, pixels: &ShownPixels, last: &mut usize, color: &mut Vector3x8) {
+        let mut open = occupied(pixels.ids);
         while open != 0 {
-            let ((rgb, alpha), mine) = self.shade_one((px, py), w, ids, open, last, None);
+            let ((rgb, alpha), mine) = self.shade_one(pixels, open, last, None);
             open &= !(mine.to_bitmask() & 0xff);
             let mine: f32x8 = bytemuck::cast(mine);
             for (color, new) in color.iter_mut().zip(rgb) {
@@ -147,7 +149,8 @@ impl<'a> OpaqueColors<'a> {
         tile: &Tile,
         row: usize,
         out: &mut [u8],
-        (material, last): (&Option<u32>, &mut usize),
+        material: Option<u32>,
+        last: &mut usize,
     ) {
         let rect = tile.rect();
         let py = rect.y0 + row as i32;
@@ -156,8 +159,14 @@ impl<'a> OpaqueColors<'a> {
             let px = rect.x0 + 8 * k as i32;
             let mut color = i32x8::splat(self.clear as i32);
             let mut open = occupied(*ids);
+            let pixels = ShownPixels {
+                px,
+                py,
+                w: *w,
+                ids: *ids,
+            };
             while open != 0 {
-                let ((rgb, _), mine) = self.shade_one((px, py), *w, *ids, open, last, *material);
+                let ((rgb, _), mine) = self.shade_one(&pixels, open, last, material);
                 color = mine.bitselect(pack(rgb), color);
                 open &= !(mine.to_bitmask() & 0xff);
             }

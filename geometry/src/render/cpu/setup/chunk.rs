@@ -61,8 +61,10 @@ impl PreparedChunk {
         &mut self,
         frustum: &Frustum,
         o: &PoseInCamera,
-        (shape, alpha): (&Shape, f32),
-        (visual, id): (usize, i32),
+        shape: &Shape,
+        alpha: f32,
+        visual: usize,
+        id: i32,
     ) {
         let (pixels, near) = (&frustum.pixels, frustum.near);
         let bounds = shape_bounds(pixels, o, shape);
@@ -91,8 +93,10 @@ impl PreparedChunk {
         &mut self,
         frustum: &Frustum,
         o: &PoseInCamera,
-        (mesh, clusters): (&ClusteredMesh, Range<usize>),
-        (visual, id): (usize, i32),
+        mesh: &ClusteredMesh,
+        clusters: Range<usize>,
+        visual: usize,
+        id: i32,
     ) {
         let Frustum {
             pixels,

@@ -134,8 +134,8 @@ impl<'a> Scene<'a> {
                     if let (Some(o), VisualForm::Shape { shape, alpha, .. }) =
                         (&object, &self.visual(number).form)
                     {
-                        let ids = (number, self.first_id(number));
-                        part.push_shape(&self.frustum, o, (shape, *alpha), ids);
+                        let id = self.first_id(number);
+                        part.push_shape(&self.frustum, o, shape, *alpha, number, id);
                     }
                     part.objects.push(object);
                 }
@@ -145,8 +145,8 @@ impl<'a> Scene<'a> {
                 if let (Some(o), VisualForm::Mesh(mesh)) =
                     (self.place(number), &self.visual(number).form)
                 {
-                    let ids = (number, self.first_id(number));
-                    part.push_clusters(&self.frustum, &o, (mesh, clusters), ids);
+                    let id = self.first_id(number);
+                    part.push_clusters(&self.frustum, &o, mesh, clusters, number, id);
                 }
             }
         }

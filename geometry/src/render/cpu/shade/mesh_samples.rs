@@ -48,7 +48,8 @@ impl MeshSamples<'_> {
     /// on the side that the ray `d` comes from, of unit length.
     pub(super) fn normal(
         &self,
-        (map, scale): (&PlacedTexture, f32),
+        map: &PlacedTexture,
+        scale: f32,
         n: Vector3<f32>,
         d: &Vector3<f32>,
     ) -> Vector3<f32> {

@@ -41,8 +41,17 @@ pub(crate) struct Shader<'a> {
     environment: PlacedEnvironment<'a>,
 }
 
-/// First pixel (x and y) of a block of eight, depths (m) and bit mask of the pixels to shade.
-type BlockDepths = (f64, f64, f32x8, u32);
+/// Depths of a block of eight pixels in a row.
+#[derive(Clone, Copy)]
+struct BlockDepths {
+    /// First pixel.
+    px: f64,
+    py: f64,
+    /// Depths (m).
+    z: f32x8,
+    /// Bit mask of the pixels to shade.
+    mask: u32,
+}
 
 /// Eight surface points.
 struct ShadingPoints {
@@ -63,20 +72,21 @@ impl<'a> Shader<'a> {
     pub(crate) fn new(
         scene: &'a Scene<'a>,
         lights: &'a Lights,
-        (o, visual): (&'a PoseInCamera, &'a Visual),
+        object: &'a PoseInCamera,
+        visual: &'a Visual,
         environment: PlacedEnvironment<'a>,
     ) -> Self {
         let pixels = scene.pixels();
-        let axis = |k: usize| LinearBlocks::new(pixels.linear(&o.r.column(k).into()));
+        let axis = |k: usize| LinearBlocks::new(pixels.linear(&object.r.column(k).into()));
         Self {
-            o: (-(o.r.transpose() * o.p)).cast(),
+            o: (-(object.r.transpose() * object.p)).cast(),
             d: std::array::from_fn(axis),
-            lights: lights.seen_from(o),
+            lights: lights.seen_from(object),
             in_camera: &lights.0,
             scene,
             shadows: scene.shadows(),
             pixel: (1.0 / pixels.focal[0]) as f32,
-            object: o,
+            object,
             visual,
             physical: environment.is_some() || visual.has_model(),
             environment,
@@ -102,6 +112,7 @@ impl<'a> Shader<'a> {
         let d = [axis(0), axis(1), axis(2)];
         // Pixels of other visuals may have w = 0; their results are not used.
         let z = f32x8::ONE / w;
+        let at = BlockDepths { px, py, z, mask };
         let o = splat3(&self.o);
         let x: Vector3x8 = std::array::from_fn(|k| o[k] + d[k] * z);
         if let VisualForm::Shape {
@@ -139,9 +150,9 @@ impl<'a> Shader<'a> {
                 occlusion: f32x8::ONE,
                 emissive: [f32x8::ZERO; 3],
             };
-            return (self.color(&points, &x, &d, (px, py, z, mask)), alpha);
+            return (self.color(&points, &x, &d, at), alpha);
         }
-        self.mesh_color(&x, &d, (px, py, z, mask), parts, material)
+        self.mesh_color(&x, &d, at, parts, material)
     }
     #[inline(never)]
     fn mesh_color(
@@ -156,8 +167,8 @@ impl<'a> Shader<'a> {
             return ([f32x8::ZERO; 3], f32x8::ZERO);
         };
         // Lanes outside the mask repeat the first lane inside.
-        let first = at.3.trailing_zeros() as usize;
-        let part = |k: usize| parts[if at.3 >> k & 1 == 1 { k } else { first }] as usize;
+        let first = at.mask.trailing_zeros() as usize;
+        let part = |k: usize| parts[if at.mask >> k & 1 == 1 { k } else { first }] as usize;
         // Written out: `map` over blocks is not inlined.
         let parts = [
             part(0),
@@ -183,7 +194,7 @@ impl<'a> Shader<'a> {
         let plain = self.plain_mesh_block(mesh, x, d, &triangles, material);
         let points = plain.unwrap_or_else(|| {
             let smooth = SmoothNormals::at(&triangles, x, d);
-            self.mesh_block(mesh, &smooth, d, at.2, &parts, at.3)
+            self.mesh_block(mesh, &smooth, d, at.z, &parts, at.mask)
         });
         (self.color(&points, x, d, at), points.alpha)
     }
@@ -225,7 +236,7 @@ impl<'a> Shader<'a> {
         }
         if let Some((environment, r_wc)) = self.environment {
             let r_wg = (r_wc * self.object.r).cast();
-            reflector.add_environment(environment, &r_wg, at.3, &mut sum);
+            reflector.add_environment(environment, &r_wg, at.mask, &mut sum);
         }
         // Occlusion weakens all light, not only that of the environment: VTK, which Drake uses,
         // does the same.
@@ -259,8 +270,9 @@ impl<'a> Shader<'a> {
         light: &PlacedLight,
         strength: f32x8,
         n: &Vector3x8,
-        (px, py, z, mask): BlockDepths,
+        at: BlockDepths,
     ) -> f32x8 {
+        let BlockDepths { px, py, z, mask } = at;
         let (mut strength, z) = (strength.to_array(), z.to_array());
         let n = n.map(f32x8::to_array);
         let visuals = |number| (self.scene.visual(number), self.scene.object(number));
@@ -366,7 +378,7 @@ impl<'a> Shader<'a> {
                     occluded = samples.apply(maps, &mut found);
                     if let Some(map) = &maps.normal {
                         let smooth = Vector3::new(normals[0][k], normals[1][k], normals[2][k]);
-                        let n = samples.normal((map, maps.normal_scale), smooth, &lane(&d));
+                        let n = samples.normal(map, maps.normal_scale, smooth, &lane(&d));
                         (0..3).for_each(|c| normals[c][k] = n[c]);
                     }
                 }

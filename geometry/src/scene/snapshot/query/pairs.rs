@@ -71,7 +71,7 @@ impl<T: Scalar> QueryObject<T> {
             Ok(self.real_pair(pair, max_distance)?.map(A::lift))
         } else {
             let x_wg = |i: usize| self.kinematics.x_wg(i);
-            self.pair_at(pair, (x_wg(pair.0), x_wg(pair.1)), max_distance)
+            self.pair_at(pair, x_wg(pair.0), x_wg(pair.1), max_distance)
         }
     }
 
@@ -88,19 +88,20 @@ impl<T: Scalar> QueryObject<T> {
         max_distance: f64,
     ) -> Result<Option<A>> {
         let x_wg = |i: usize| values_of_pose(self.kinematics.x_wg(i));
-        self.pair_at(pair, (&x_wg(pair.0), &x_wg(pair.1)), max_distance)
+        self.pair_at(pair, &x_wg(pair.0), &x_wg(pair.1), max_distance)
     }
 
     #[inline]
     fn pair_at<S: Scalar, A: PairAnswer<S>>(
         &self,
         (a, b): (usize, usize),
-        (xa, xb): (&Isometry3<S>, &Isometry3<S>),
+        x_wa: &Isometry3<S>,
+        x_wb: &Isometry3<S>,
         max_distance: f64,
     ) -> Result<Option<A>> {
         let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
         let (a, b) = (ga.form.body(&ga.shape), gb.form.body(&gb.shape));
-        let found = proximity::closest_of(a, xa, b, xb, max_distance);
+        let found = proximity::closest_of(a, x_wa, b, x_wb, max_distance);
         found.map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
 
@@ -304,13 +305,15 @@ impl<T: Scalar> QueryObject<T> {
             let Some(reach) = self.reach_of(pair, &reach) else {
                 return Ok(None);
             };
-            let of = |i: usize| {
+            let body = |i: usize| {
                 let geometry = &self.state.geometries[i];
-                (geometry.form.body(&geometry.shape), self.kinematics.x_wg(i))
+                geometry.form.body(&geometry.shape)
             };
+            let (a, b) = (body(pair.0), body(pair.1));
+            let x_wg = |i: usize| self.kinematics.x_wg(i);
             let nearest = || self.near(pair, reach);
             let Some((found, points)) =
-                proximity::contacts(of(pair.0), of(pair.1), reach, nearest)?
+                proximity::contacts(a, x_wg(pair.0), b, x_wg(pair.1), reach, nearest)?
             else {
                 return Ok(None);
             };
