@@ -301,28 +301,49 @@ fn in_tasks<V: Send>(parallel: bool, out: &mut [V], f: impl Fn(usize, &mut [V]) 
     }
 }
 
-/// `a` times the identity is added to all blocks, `b` times the lumped mass on the diagonal: the
-/// mass matrix.
-#[inline(always)]
-pub(super) fn mass<P: Pack>(density: f64, shape: &ElementShape<P>) -> (P, P) {
-    let m = shape.volume * density;
-    (m * (1.0 / 16.0), m * (LEAST_MASS / 4.0))
+/// Mass matrix of an element. Its blocks are multiples of the identity.
+#[derive(Clone, Copy)]
+pub(super) struct ElementMass<P> {
+    /// Factor of all blocks.
+    consistent: P,
+    /// Lumped mass that is added to the blocks on the diagonal.
+    lumped: P,
 }
 
-/// Product of the mass matrix of an element and a field.
-#[inline(always)]
-pub(super) fn mass_product<P: Pack>((m, least): (P, P), x: &[Vector<P>; 4]) -> [Vector<P>; 4] {
-    let mut sum = x[0];
-    for (i, sum) in sum.iter_mut().enumerate() {
-        *sum = (*sum + x[1][i] + x[2][i] + x[3][i]) * m;
-    }
-    let mut all = *x;
-    for x in &mut all {
-        for (x, sum) in x.iter_mut().zip(sum) {
-            *x = x.mul_add(least, sum);
+impl<P: Pack> ElementMass<P> {
+    #[inline(always)]
+    pub(super) fn new(density: f64, shape: &ElementShape<P>) -> Self {
+        let m = shape.volume * density;
+        Self {
+            consistent: m * (1.0 / 16.0),
+            lumped: m * (LEAST_MASS / 4.0),
         }
     }
-    all
+
+    /// Returns a multiple of the matrix.
+    #[inline(always)]
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            consistent: self.consistent * factor,
+            lumped: self.lumped * factor,
+        }
+    }
+
+    /// Returns the product with a field.
+    #[inline(always)]
+    pub(super) fn product(self, x: &[Vector<P>; 4]) -> [Vector<P>; 4] {
+        let mut sum = x[0];
+        for (i, sum) in sum.iter_mut().enumerate() {
+            *sum = (*sum + x[1][i] + x[2][i] + x[3][i]) * self.consistent;
+        }
+        let mut all = *x;
+        for x in &mut all {
+            for (x, sum) in x.iter_mut().zip(sum) {
+                *x = x.mul_add(self.lumped, sum);
+            }
+        }
+        all
+    }
 }
 
 /// Forces at the vertices of an element from its stress, times the volume or any other factor,
@@ -341,11 +362,11 @@ pub(super) fn stress_force<P: Pack>(
 }
 
 /// Takes blocks of the stiffness K of an element, and writes those of `by K + M` with the mass
-/// matrix M of [`mass`], once it is completed.
+/// matrix M, once it is completed.
 pub(super) struct MatrixSum<'a, P> {
     pub(super) out: &'a mut [Matrix; NUM_PAIRS],
     pub(super) by: P,
-    pub(super) mass: (P, P),
+    pub(super) mass: ElementMass<P>,
 }
 
 impl<P: Pack> BlockSink<P> for MatrixSum<'_, P> {
@@ -362,8 +383,8 @@ impl<P: Pack> MatrixSum<'_, P> {
     /// Writes the blocks of the first vertex, with which rows add up to 0, and adds the mass.
     #[inline(always)]
     pub(super) fn complete(self) {
-        let (m, least) = self.mass;
-        let block = |slot: usize| load_vectors(m, &self.out[slot]);
+        let ElementMass { consistent, lumped } = self.mass;
+        let block = |slot: usize| load_vectors(consistent, &self.out[slot]);
         let [b11, b22, b33] = [block(1), block(2), block(3)];
         let [b12, b13, b23] = [block(7), block(8), block(9)];
         let (mut b00, mut b01, mut b02, mut b03) = (b11, b11, b11, b11);
@@ -379,7 +400,11 @@ impl<P: Pack> MatrixSum<'_, P> {
             store_vectors(&block, &mut self.out[slot]);
         }
         for (block, (a, b)) in self.out.iter_mut().zip(PAIRS) {
-            let m = if a == b { m + least } else { m };
+            let m = if a == b {
+                consistent + lumped
+            } else {
+                consistent
+            };
             for (i, row) in block.iter_mut().enumerate() {
                 row[i] = (m.load(row[i]) + m).store();
             }

@@ -31,7 +31,7 @@ pub(super) fn symmetric_eigen<const N: usize>(
                 // An angle whose square overflows is 0 but for rounding.
                 let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
                 let c = 1.0 / (t * t + 1.0).sqrt();
-                rotate(&mut a, &mut vectors, (i, j), (c, t * c));
+                rotate(&mut a, &mut vectors, i, j, c, t * c);
             }
         }
         if !changed {
@@ -41,13 +41,16 @@ pub(super) fn symmetric_eigen<const N: usize>(
     (a.diagonal(), vectors)
 }
 
-/// `G^T a G` and `vectors G` with the rotation G of the plane of two axes.
+/// `G^T a G` and `vectors G` with the rotation G in the plane of axes i and j, whose angle has
+/// cosine c and sine s.
 #[inline(always)]
 fn rotate<const N: usize>(
     a: &mut SMatrix<f64, N, N>,
     vectors: &mut SMatrix<f64, N, N>,
-    (i, j): (usize, usize),
-    (c, s): (f64, f64),
+    i: usize,
+    j: usize,
+    c: f64,
+    s: f64,
 ) {
     for m in [&mut *a, vectors] {
         for k in 0..N {

@@ -211,9 +211,9 @@ impl FreeStep {
                     v1: gather(&e, &self.velocities).map(|v| v.map(T::from)),
                 };
                 let mut residual = parameters.residual(&e, &ends);
-                self.subtract_fields(model, (&e, &ends.q0), &mut residual);
+                self.subtract_fields(model, &e, &ends.q0, &mut residual);
                 if let Some(change) = self.damping.get(n) {
-                    self.add_damping((change, k), parameters, &ends, &mut residual);
+                    self.add_damping(change, k, parameters, &ends, &mut residual);
                 }
                 for (a, r) in residual.iter().enumerate() {
                     let at = 3 * e.vertices[a] as usize;
@@ -231,7 +231,8 @@ impl FreeStep {
     fn subtract_fields<T: Scalar>(
         &self,
         model: &FemModel,
-        (e, q0): (&FemElement, &[Vector3<T>; 4]),
+        e: &FemElement,
+        q0: &[Vector3<T>; 4],
         residual: &mut [Vector3<T>; 4],
     ) {
         if self.start.fields.is_empty() {
@@ -246,7 +247,8 @@ impl FreeStep {
     /// Adds damping by the stiffness, whose value is known, with its derivatives.
     fn add_damping<T: Scalar>(
         &self,
-        (change, lane): (&DampingChange, usize),
+        change: &DampingChange,
+        lane: usize,
         parameters: &StepParameters<T>,
         ends: &ElementEnds<T>,
         residual: &mut [Vector3<T>; 4],
@@ -403,7 +405,7 @@ impl FreeStep {
         };
         for (n, group) in model.groups.iter().enumerate() {
             for (k, e) in group.elements() {
-                let own = self.pull_back_element(model, (n, k), &e, &gather(&e, &y));
+                let own = self.pull_back_element(model, n, k, &e, &gather(&e, &y));
                 for (i, x) in own[..COORDINATES].iter().enumerate() {
                     gradient.positions[3 * e.vertices[i / 3] as usize + i % 3] -= x;
                 }
@@ -424,7 +426,8 @@ impl FreeStep {
     fn pull_back_element(
         &self,
         model: &FemModel,
-        (group, lane): (usize, usize),
+        group: usize,
+        lane: usize,
         e: &FemElement,
         y: &[Vector3<f64>; 4],
     ) -> [f64; NUM_VARIABLES] {
@@ -449,9 +452,9 @@ impl FreeStep {
             let parameters = from_fn(|p| lift(values[p], 2 * COORDINATES + p));
             let parameters = self.parameters(parameters);
             let mut residual = parameters.residual(e, &ends);
-            self.subtract_fields(model, (e, &ends.q0), &mut residual);
+            self.subtract_fields(model, e, &ends.q0, &mut residual);
             if let Some(change) = self.damping.get(group) {
-                self.add_damping((change, lane), &parameters, &ends, &mut residual);
+                self.add_damping(change, lane, &parameters, &ends, &mut residual);
             }
             let products = residual.iter().zip(y);
             let products = products.flat_map(|(r, y)| r.iter().zip(y).map(|(r, y)| *r * *y));

@@ -149,9 +149,9 @@ impl ElasticMaterial {
             }
             MaterialModel::Corotated => {
                 let spin = self.spin(d);
-                self.stiffness_with_spin(d, g, (&apply_all(&d.r, g), Some(&spin)), out);
+                self.stiffness_with_spin(d, g, &apply_all(&d.r, g), Some(&spin), out);
             }
-            MaterialModel::NeoHookean => self.stiffness_with_spin(d, g, (g, None), out),
+            MaterialModel::NeoHookean => self.stiffness_with_spin(d, g, g, None, out),
         }
     }
 
@@ -192,7 +192,8 @@ impl ElasticMaterial {
         &self,
         d: &Deformation<P>,
         g: &[Vector<P>; 4],
-        (h, spin): (&[Vector<P>; 4], Option<&Matrix<P>>),
+        h: &[Vector<P>; 4],
+        spin: Option<&Matrix<P>>,
         out: &mut impl BlockSink<P>,
     ) {
         let c = cofactors(&d.f);

@@ -1,7 +1,7 @@
 //! The passes over elements that a step and its callers need.
 
 use super::assembly::{
-    GroupOutput, GroupPass, MatrixSum, add_scaled, mass, mass_product, norm2, stress_force,
+    ElementMass, GroupOutput, GroupPass, MatrixSum, add_scaled, norm2, stress_force,
 };
 use super::element::{ElementGroup, ElementShape};
 use super::lanes::{LaneKernel, Matrix, Pack, Vector, combine, dot, load_vectors, store_vectors};
@@ -26,9 +26,8 @@ impl StepConstants {
     }
 
     #[inline(always)]
-    fn mass_matrix<P: Pack>(&self, shape: &ElementShape<P>) -> (P, P) {
-        let (m, least) = mass(self.density, shape);
-        (m * self.mass_factor(), least * self.mass_factor())
+    fn mass_matrix<P: Pack>(&self, shape: &ElementShape<P>) -> ElementMass<P> {
+        ElementMass::new(self.density, shape).times(self.mass_factor())
     }
 }
 
@@ -80,7 +79,7 @@ impl GroupPass for LinearPass<'_> {
         let later = shape.gradient(&add_scaled(&x, dt + beta, &v));
         let d = material.deformation(later, &shape.gradient(&x));
         let impulse = stress_force(&material.stress(&d), &shape.gradients, shape.volume * -dt);
-        let momentum = mass_product(mass(self.constants.density, &shape), &v);
+        let momentum = ElementMass::new(self.constants.density, &shape).product(&v);
         if let Some(out) = out.forces {
             store_vectors(&add_scaled(&impulse, -dt * alpha, &momentum), out);
         }
@@ -171,13 +170,13 @@ impl GroupPass for ObjectivePass<'_> {
         let change_gradient = shape.gradient(&change);
         let start = load_vectors(zero, &self.start[n].f);
         let d = self.deformation(&start, &change_gradient);
-        let m = mass(self.constants.density, &shape);
-        let momentum = mass_product(m, &change);
+        let mass = ElementMass::new(self.constants.density, &shape);
+        let momentum = mass.product(&change);
         let mut kinetic = pairing(&momentum, &change) * 0.5;
         let mut inertial = momentum;
         if alpha != 0.0 {
             let v = group.gather(zero, self.velocities);
-            let damping = mass_product(m, &v);
+            let damping = mass.product(&v);
             kinetic += pairing(&damping, &v) * (0.5 * dt * alpha);
             inertial = add_scaled(&momentum, dt * alpha, &damping);
         }

@@ -117,7 +117,7 @@ impl ElasticMaterial {
                 spin = combine(&spin, &self.spin(d), |a, b| a + b);
             }
             let rotated = apply_all(&frame.axes, &apply_all(&transpose(&frame.reference), g));
-            return self.stiffness_with_spin(d, g, (&rotated, Some(&spin)), out);
+            return self.stiffness_with_spin(d, g, &rotated, Some(&spin), out);
         }
         let h = h.partly_projected(share);
         let (same, swapped) = h.of_pairs();
