@@ -62,10 +62,10 @@ impl AffineSystem {
     /// Same as [`AffineSystem::new`], for systems with another `name`.
     pub(super) fn named(name: &'static str, [a, b, c, d]: [DMatrix<f64>; 4]) -> Result<Self> {
         let (states, inputs, outputs) = (a.nrows(), d.ncols(), d.nrows());
-        check::matrix(name, "A", &a, (states, states))?;
-        check::matrix(name, "B", &b, (states, inputs))?;
-        check::matrix(name, "C", &c, (outputs, states))?;
-        check::matrix(name, "D", &d, (outputs, inputs))?;
+        check::matrix(name, "A", &a, states, states)?;
+        check::matrix(name, "B", &b, states, inputs)?;
+        check::matrix(name, "C", &c, outputs, states)?;
+        check::matrix(name, "D", &d, outputs, inputs)?;
         Ok(Self {
             name,
             initial_state: vec![0.0; states],

@@ -54,7 +54,8 @@ pub(super) fn matrix(
     system: &str,
     what: &str,
     m: &DMatrix<f64>,
-    (rows, columns): (usize, usize),
+    rows: usize,
+    columns: usize,
 ) -> Result<()> {
     if m.shape() != (rows, columns) {
         let (r, c) = m.shape();

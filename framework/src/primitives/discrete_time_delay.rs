@@ -100,8 +100,8 @@ impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValueDiscreteTimeDelay<V> {
     type Ports = SampledValuePorts<V>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let (names, trigger) = (("u", "delayed_u"), Trigger::every(self.period));
-        declare_samples(d, names, trigger, self.steps + 1, &self.model)
+        let trigger = Trigger::every(self.period);
+        declare_samples(d, "u", "delayed_u", trigger, self.steps + 1, &self.model)
     }
 }
 

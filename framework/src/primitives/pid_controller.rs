@@ -74,8 +74,8 @@ impl PidController {
     /// Returns an error if the matrix does not have two rows per gain, or if an element is not
     /// finite.
     pub fn with_state_projection(mut self, s: DMatrix<f64>) -> Result<Self> {
-        let shape = (2 * self.kp.len(), s.ncols());
-        check::matrix(NAME, "the state projection", &s, shape)?;
+        let rows = 2 * self.kp.len();
+        check::matrix(NAME, "the state projection", &s, rows, s.ncols())?;
         self.minus_projection = -s;
         Ok(self)
     }
@@ -86,8 +86,8 @@ impl PidController {
     /// Returns an error if the matrix does not have one column per gain, or if an element is not
     /// finite.
     pub fn with_output_projection(mut self, p: DMatrix<f64>) -> Result<Self> {
-        let shape = (p.nrows(), self.kp.len());
-        check::matrix(NAME, "the output projection", &p, shape)?;
+        let columns = self.kp.len();
+        check::matrix(NAME, "the output projection", &p, p.nrows(), columns)?;
         self.output_projection = p;
         Ok(self)
     }

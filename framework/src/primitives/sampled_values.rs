@@ -42,7 +42,8 @@ impl<V> Copy for SampledValuePorts<V> {}
 /// oldest.
 pub(super) fn declare_samples<S: LeafSystem<T>, T: Scalar, V: Value + Clone>(
     d: &mut Declare<S, T>,
-    (input, output): (&str, &str),
+    input: &str,
+    output: &str,
     trigger: Trigger,
     count: usize,
     model: &V,

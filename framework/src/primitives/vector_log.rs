@@ -96,8 +96,8 @@ impl<T: Scalar> VectorLog<T> {
     /// quoted as in RFC 4180 where necessary; lines end with a single line feed.
     pub fn to_csv(&self, name: &str) -> String {
         let mut text = self.header(name);
-        for sample in self.samples() {
-            add_line(&mut text, sample);
+        for (time, sample) in self.samples() {
+            add_line(&mut text, time, sample);
         }
         text
     }
@@ -108,8 +108,8 @@ impl<T: Scalar> VectorLog<T> {
     /// Returns any error of `out`.
     pub fn write_csv(&self, name: &str, out: &mut impl io::Write) -> io::Result<()> {
         let mut text = self.header(name);
-        for sample in self.samples() {
-            add_line(&mut text, sample);
+        for (time, sample) in self.samples() {
+            add_line(&mut text, time, sample);
             if text.len() >= PIECE {
                 out.write_all(text.as_bytes())?;
                 text.clear();
@@ -133,7 +133,7 @@ impl<T: Scalar> VectorLog<T> {
 
 /// Appends one line. `{:?}` of a number is the shortest text that reads back to the same bits, with
 /// an exponent where the number is very large or small.
-fn add_line<T: Scalar>(text: &mut String, (time, sample): (T, &[T])) {
+fn add_line<T: Scalar>(text: &mut String, time: T, sample: &[T]) {
     let mut add = |separator: &str, x: f64| {
         write!(text, "{separator}{x:?}").expect("writing to a string does not fail");
     };

@@ -88,7 +88,7 @@ impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValueZeroOrderHold<V> {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let (period, offset) = (self.period, self.offset);
         let trigger = Trigger::Periodic { period, offset };
-        declare_samples(d, ("u", "y"), trigger, 1, &self.model)
+        declare_samples(d, "u", "y", trigger, 1, &self.model)
     }
 }
 

@@ -55,8 +55,8 @@ impl<T: Scalar> Plan<T> {
             _ => format!("group {group} of the discrete state"),
         };
         let place = Vectorial::Discrete(group as u32);
-        let place = (place, i - groups[group].start);
-        self.not_finite(system, update, &what, place, f64::NAN)
+        let index = i - groups[group].start;
+        self.not_finite(system, update, &what, place, index, f64::NAN)
     }
 
     /// Creates the error for an update or an integration, named by `cause`, that made element `i`
@@ -65,8 +65,8 @@ impl<T: Scalar> Plan<T> {
     pub(crate) fn not_finite_in_xc(&self, i: usize, cause: &str, x: T) -> Error {
         let system = self.system_where(|node| node.xc.contains(&i));
         let what = "the continuous state";
-        let place = (Vectorial::Continuous, i - self.nodes[system].xc.start);
-        self.not_finite(system, cause, what, place, x.re())
+        let index = i - self.nodes[system].xc.start;
+        self.not_finite(system, cause, what, Vectorial::Continuous, index, x.re())
     }
 
     fn system_where(&self, holds: impl Fn(&Node) -> bool) -> usize {
@@ -78,7 +78,8 @@ impl<T: Scalar> Plan<T> {
         system: usize,
         cause: &str,
         what: &str,
-        (place, index): (Vectorial, usize),
+        place: Vectorial,
+        index: usize,
         found: f64,
     ) -> Error {
         let leaf = &self.leaves[system];
@@ -95,8 +96,8 @@ impl<T: Scalar> Plan<T> {
             let system = self.system_of(continuous.slot);
             let slopes = slopes.numbers()?;
             let i = slopes.iter().position(|x| !x.re().is_finite())?;
-            let (what, place) = ("the time derivative", (Vectorial::Continuous, i));
-            Some(self.not_finite(system, "integration", what, place, slopes[i].re()))
+            let (what, place) = ("the time derivative", Vectorial::Continuous);
+            Some(self.not_finite(system, "integration", what, place, i, slopes[i].re()))
         })
     }
 

@@ -72,10 +72,7 @@ impl PiecewisePolynomial {
         }
         let mut slopes = vec![vec![0.0; rows]; n];
         for row in 0..rows {
-            let segment = |i: usize| {
-                let h = breaks[i + 1] - breaks[i];
-                (h, (samples[i + 1][row] - samples[i][row]) / h)
-            };
+            let segment = |i: usize| SplineSegment::of_row(breaks, samples, row, i);
             let mut equations: Vec<Equation> = vec![[0.0, 1.0, 0.0, 0.0]; n];
             for (i, equation) in equations[1..n - 1].iter_mut().enumerate() {
                 *equation = smooth(segment(i), segment(i + 1));
@@ -122,27 +119,49 @@ impl PiecewisePolynomial {
     }
 }
 
-/// Returns the equation for a continuous second derivative between two segments given as (length,
-/// slope).
-fn smooth((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> Equation {
-    let (lower, upper) = (1.0 / h0, 1.0 / h1);
-    let right = 3.0 * (s0 * lower + s1 * upper);
+/// The straight line between two samples of a row.
+#[derive(Clone, Copy)]
+pub(super) struct SplineSegment {
+    /// Duration (s).
+    pub(super) length: f64,
+    /// Slope (1/s).
+    pub(super) slope: f64,
+}
+
+impl SplineSegment {
+    /// Returns the segment from break `i` to the next one.
+    pub(super) fn of_row(breaks: &[f64], samples: &[Vec<f64>], row: usize, i: usize) -> Self {
+        let length = breaks[i + 1] - breaks[i];
+        Self {
+            length,
+            slope: (samples[i + 1][row] - samples[i][row]) / length,
+        }
+    }
+}
+
+/// Returns the equation for a continuous second derivative between two segments.
+fn smooth(a: SplineSegment, b: SplineSegment) -> Equation {
+    let (lower, upper) = (1.0 / a.length, 1.0 / b.length);
+    let right = 3.0 * (a.slope * lower + b.slope * upper);
     [lower, 2.0 * (lower + upper), upper, right]
 }
 
-/// Returns the slope at the outer end of the first of two segments given as (length, slope), by the
-/// parabola through their three samples.
-pub(super) fn parabola((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
-    ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1)
+/// Returns the slope at the outer end of the first of two segments, by the parabola through their
+/// three samples.
+pub(super) fn parabola(first: SplineSegment, second: SplineSegment) -> f64 {
+    let (h0, h1) = (first.length, second.length);
+    ((2.0 * h0 + h1) * first.slope - h0 * second.slope) / (h0 + h1)
 }
 
 /// Not-a-knot condition: continuity of the third derivative between the end segment and its
-/// neighbour, both given as (length, slope), after eliminating the slope at the neighbour's far
-/// end. Returns the factor of the end slope, the factor of the next slope, and the right-hand side
-/// (de Boor: A practical guide to splines, IV).
-fn not_a_knot((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> [f64; 3] {
+/// neighbour, after eliminating the slope at the neighbour's far end. Returns the factor of the end
+/// slope, the factor of the next slope, and the right-hand side (de Boor: A practical guide to
+/// splines, IV).
+fn not_a_knot(end: SplineSegment, neighbor: SplineSegment) -> [f64; 3] {
+    let (h0, h1) = (end.length, neighbor.length);
     let h = h0 + h1;
-    [h1, h, ((h0 + 2.0 * h) * h1 * s0 + h0 * h0 * s1) / h]
+    let right = (h0 + 2.0 * h) * h1 * end.slope + h0 * h0 * neighbor.slope;
+    [h1, h, right / h]
 }
 
 /// Returns the common slope at both ends with which they join smoothly. The inner slopes are affine

@@ -1,7 +1,7 @@
 //! Shape-preserving cubic interpolation.
 
 use super::breaks::{check_breaks, check_samples, fail};
-use super::cubic_spline::parabola;
+use super::cubic_spline::{SplineSegment, parabola};
 use super::piecewise_polynomial::{PiecewisePolynomial, WHO};
 use crate::Result;
 
@@ -44,11 +44,7 @@ impl PiecewisePolynomial {
         }
         let rows = samples[0].len();
         let mut slopes = vec![vec![0.0; rows]; n];
-        // Length (s) and slope of a segment of a row.
-        let segment = |row: usize, i: usize| {
-            let h = breaks[i + 1] - breaks[i];
-            (h, (samples[i + 1][row] - samples[i][row]) / h)
-        };
+        let segment = |row: usize, i: usize| SplineSegment::of_row(breaks, samples, row, i);
         for (i, slopes) in slopes.iter_mut().enumerate() {
             let is_end = i == 0 || i == n - 1;
             for (row, slope) in slopes.iter_mut().enumerate() {
@@ -64,19 +60,21 @@ impl PiecewisePolynomial {
     }
 }
 
-/// Returns the slope at the break between two segments given as (length, slope).
-fn inner_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
+/// Returns the slope at the break between two segments.
+fn inner_slope(a: SplineSegment, b: SplineSegment) -> f64 {
+    let (s0, s1) = (a.slope, b.slope);
     if s0 == 0.0 || s1 == 0.0 || (s0 > 0.0) != (s1 > 0.0) {
         return 0.0;
     }
-    let h = h0 + h1;
-    3.0 * h / ((h + h1) / s0 + (h + h0) / s1)
+    let h = a.length + b.length;
+    3.0 * h / ((h + b.length) / s0 + (h + a.length) / s1)
 }
 
 /// Returns the slope at the outer end of the first of two segments: that of the parabola through
 /// three samples, limited so that the shape is preserved.
-fn end_slope((h0, s0): (f64, f64), (h1, s1): (f64, f64)) -> f64 {
-    let slope = parabola((h0, s0), (h1, s1));
+fn end_slope(first: SplineSegment, second: SplineSegment) -> f64 {
+    let slope = parabola(first, second);
+    let (s0, s1) = (first.slope, second.slope);
     if slope * s0 <= 0.0 {
         0.0
     } else if s0 * s1 <= 0.0 && slope.abs() > 3.0 * s0.abs() {
