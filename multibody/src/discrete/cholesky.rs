@@ -219,7 +219,7 @@ impl BlockCholesky {
             let l = &self.values[stored[0].1 as usize..][..n * n];
             solve_forward(n, l, &mut b[start..start + n]);
             for (row, offset) in &stored[1..] {
-                let (x, known, rows) = self.parts(column, (*row, *offset), b);
+                let (x, known, rows) = self.parts(column, *row, *offset, b);
                 subtract_times(x, known, rows);
             }
         }
@@ -227,7 +227,7 @@ impl BlockCholesky {
             let (n, start) = (column.size as usize, column.start as usize);
             let stored = &self.blocks[column.first as usize..column.end as usize];
             for (row, offset) in &stored[1..] {
-                let (x, own, known) = self.parts(column, (*row, *offset), b);
+                let (x, own, known) = self.parts(column, *row, *offset, b);
                 subtract_transposed_times(x, known, own);
             }
             let l = &self.values[stored[0].1 as usize..][..n * n];
@@ -241,7 +241,8 @@ impl BlockCholesky {
     fn parts<'b, T>(
         &self,
         column: &Column,
-        (row, offset): (u32, u32),
+        row: u32,
+        offset: u32,
         b: &'b mut [T],
     ) -> (&[f64], &'b mut [T], &'b mut [T]) {
         let row = &self.columns[row as usize];

@@ -159,7 +159,8 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
     #[inline]
     pub(super) fn add_point_velocity(
         &self,
-        (body, tree): (BodyIndex, usize),
+        body: BodyIndex,
+        tree: usize,
         p_w: &Vector3<T>,
         directions: &Matrix3<T>,
         values: &mut [T],
@@ -220,7 +221,7 @@ impl JacobianFrame<'_, f64> {
                 values.fill(0.0);
             }
             let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
-            self.add_point_velocity((*body, tree), &site.p_wc, &directions, values);
+            self.add_point_velocity(*body, tree, &site.p_wc, &directions, values);
         }
         blocks.sort_by_key(|b| b.tree);
         blocks

@@ -96,16 +96,18 @@ impl ConvexConstraints {
 
 impl ConvexConstraints {
     /// Adds a constraint of a deformable body. Trees and velocities of the frame include those of
-    /// deformable bodies; the number is that of the first of these trees.
+    /// deformable bodies, of which the first is tree `first_tree`.
     pub(crate) fn add_deformable_site(
         &mut self,
         frame: &ProblemFrame<'_>,
-        trees: (&Trees, usize),
+        trees: &Trees,
+        first_tree: usize,
         site: &DeformableSite,
     ) {
         let (blocks, columns) = site.add_jacobian(
             &frame.kinematics,
             trees,
+            first_tree,
             &mut self.jacobian,
             &mut self.vertices,
         );
@@ -171,7 +173,7 @@ impl ProblemFrame<'_> {
         let blocks = self.kinematics.contact_jacobian(site, values);
         let trees = self.kinematics.trees;
         let law = |w: &InverseInertia<'_, f64>, blocks: &JacobianBlocks| {
-            let velocity = |row| velocity(trees, values, blocks, (row, self.v0));
+            let velocity = |row| velocity(trees, values, blocks, row, self.v0);
             self.settings.contact(&site.parameters, w, velocity)
         };
         self.constraint::<3>(values, blocks, law)
@@ -208,7 +210,8 @@ fn velocity(
     trees: &Trees,
     jacobian: &[f64],
     blocks: &JacobianBlocks,
-    (row, v): (usize, &[f64]),
+    row: usize,
+    v: &[f64],
 ) -> f64 {
     let mut sum = 0.0;
     for block in blocks {

@@ -217,10 +217,10 @@ impl<T: Scalar> StepStorage<T> {
             inverse_diagonal: &self.momentum.inverse_diagonal,
             settings: &start.settings,
         };
-        let trees = (&self.trees, start.trees.len());
+        let first = start.trees.len();
         for site in &deformable.sites {
             let constraints = &mut self.constraints.real;
-            constraints.add_deformable_site(&frame, trees, site);
+            constraints.add_deformable_site(&frame, &self.trees, first, site);
         }
     }
 
@@ -238,12 +238,12 @@ impl<T: Scalar> StepStorage<T> {
             constraints.derive_contact(&frame, k, contacts);
         }
         let first = contacts.real.len();
-        for (k, site) in (first..).zip(sites) {
-            constraints.derive_site(&frame, k, site);
+        for (k, (site, law)) in (first..).zip(sites) {
+            constraints.derive_site(&frame, k, site, law);
         }
         let first = first + sites.len();
         for (k, site) in (first..).zip(&deformable.sites) {
-            constraints.derive_deformable_site(&frame, k, (&self.trees, deformable), site);
+            constraints.derive_deformable_site(&frame, k, &self.trees, deformable, site);
         }
     }
 }

@@ -240,12 +240,13 @@ impl<T: Scalar> StepConstraints<T> {
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        site: &(Site<T>, SiteLaw<T>),
+        site: &Site<T>,
+        law: &SiteLaw<T>,
     ) {
-        let derived = match site.0.num_rows() {
-            1 => self.derive::<1>(frame, k, site),
-            3 => self.derive::<3>(frame, k, site),
-            _ => self.derive::<6>(frame, k, site),
+        let derived = match site.num_rows() {
+            1 => self.derive::<1>(frame, k, site, law),
+            3 => self.derive::<3>(frame, k, site, law),
+            _ => self.derive::<6>(frame, k, site, law),
         };
         self.derived.push(derived);
     }
@@ -256,7 +257,8 @@ impl<T: Scalar> StepConstraints<T> {
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        (trees, deformable): (&Trees, &DeformableDerivatives<T>),
+        trees: &Trees,
+        deformable: &DeformableDerivatives<T>,
         site: &DeformableSite<T>,
     ) {
         let blocks = &self.real.list[k].blocks;
@@ -268,7 +270,8 @@ impl<T: Scalar> StepConstraints<T> {
         let (num_velocities, first) = (start.trees.num_velocities(), start.trees.len());
         let (blocks, columns) = site.add_jacobian(
             &frame.kinematics,
-            (trees, first),
+            trees,
+            first,
             &mut self.jacobian,
             &mut self.vertices,
         );
@@ -311,7 +314,8 @@ impl<T: Scalar> StepConstraints<T> {
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        (site, law): &(Site<T>, SiteLaw<T>),
+        site: &Site<T>,
+        law: &SiteLaw<T>,
     ) -> Option<DerivedConstraint<T>> {
         let constraint = &self.real.list[k];
         let own = &constraint.blocks;

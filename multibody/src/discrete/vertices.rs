@@ -143,7 +143,8 @@ impl<T: Scalar> DeformableSite<T> {
     pub(super) fn add_jacobian(
         &self,
         kinematics: &JacobianFrame<'_, T>,
-        (trees, first_tree): (&Trees, usize),
+        trees: &Trees,
+        first_tree: usize,
         jacobian: &mut Vec<T>,
         vertices: &mut Vec<VertexColumns>,
     ) -> (JacobianBlocks, SiteColumns<T>) {
@@ -160,7 +161,7 @@ impl<T: Scalar> DeformableSite<T> {
                     let range = trees.range(tree);
                     jacobian.resize(start + 3 * range.len(), T::zero());
                     let values = &mut jacobian[start..];
-                    kinematics.add_point_velocity((*body, tree), &self.p_wc, &directions, values);
+                    kinematics.add_point_velocity(*body, tree, &self.p_wc, &directions, values);
                     let column = |(k, velocity)| {
                         let row = |i: usize| values[i * range.len() + k];
                         ([row(0), row(1), row(2)], velocity)

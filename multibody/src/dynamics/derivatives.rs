@@ -184,11 +184,12 @@ pub(crate) fn inverse_dynamics_derivatives(
                 axis.rate += axis.velocity;
             }
         }
+        let about_bo = CompositeInertia::of(inertias, node, positions);
         moved.push(Moved::new(
-            node,
-            (inertias, positions),
+            &about_bo,
             &p,
-            (v_i, a_i),
+            v_i,
+            a_i,
             (applied.gravity)(BodyIndex::new(body)),
             &applied.constant[body],
         ));
@@ -208,16 +209,10 @@ pub(crate) fn inverse_dynamics_derivatives(
     for (node, moved) in tree.nodes.iter().zip(&moved) {
         let [first, second] = groups(node);
         for k in second.clone() {
-            d.own(
-                tree,
-                (node, k),
-                moved,
-                &axes,
-                [second.clone(), first.clone()],
-            );
+            d.own(tree, node, k, moved, &axes, [second.clone(), first.clone()]);
         }
         for k in first.clone() {
-            d.own(tree, (node, k), moved, &axes, [first.clone(), 0..0]);
+            d.own(tree, node, k, moved, &axes, [first.clone(), 0..0]);
         }
         for k in node.velocities() {
             let reflected = inertias.reflected(node);
@@ -229,18 +224,18 @@ pub(crate) fn inverse_dynamics_derivatives(
 }
 
 impl Moved {
-    /// Returns what one body contributes; `p` is the position of Bo from the origin.
+    /// Returns what one body contributes, from its inertia about Bo; `p` is the position of Bo from
+    /// the origin.
     fn new(
-        node: &MobilizedBody,
-        (inertias, positions): (&Inertias<f64>, &PositionKinematics<f64>),
+        about_bo: &CompositeInertia<f64>,
         p: &Vector3<f64>,
-        (v, a): (SpatialVector<f64>, SpatialVector<f64>),
+        v: SpatialVector<f64>,
+        a: SpatialVector<f64>,
         gravity: Vector3<f64>,
         f_bo: &SpatialVector<f64>,
     ) -> Self {
-        let about_bo = CompositeInertia::of(inertias, node, positions);
         let mut inertia = CompositeInertia::zero();
-        inertia.add(&about_bo, p);
+        inertia.add(about_bo, p);
         let momentum = inertia.momentum(&v);
         let mut force = inertia.momentum(&a) + force_cross(&v, &momentum);
         // A x B x = B A^T - (A . B) for matrices of cross products.
@@ -296,7 +291,8 @@ impl InverseDynamicsDerivatives {
     fn own(
         &mut self,
         tree: &KinematicTree,
-        (node, k): (&MobilizedBody, usize),
+        node: &MobilizedBody,
+        k: usize,
         moved: &Moved,
         axes: &[Axis],
         [own, inboard]: [Range<usize>; 2],

@@ -87,6 +87,26 @@ fn stretch<T: Scalar>(length: T, [shortest, longest]: [f64; 2]) -> T {
     }
 }
 
+/// Stretch of a spring (m or rad), and the rate of its length.
+#[derive(Clone, Copy)]
+struct StretchState<T> {
+    stretch: T,
+    rate: T,
+}
+
+/// Stiffness and damping of a spring.
+struct SpringConstants<T> {
+    stiffness: T,
+    damping: T,
+}
+
+impl<T: Scalar> SpringConstants<T> {
+    /// Returns the tension, which is negative under pressure.
+    fn tension(&self, state: StretchState<T>) -> T {
+        state.stretch * self.stiffness + state.rate * self.damping
+    }
+}
+
 /// A spring between a point P of body A and a point Q of body B, stretched along a line.
 struct Stretched<T: Scalar> {
     /// Position of P from Ao and of Q from Bo, expressed in W.
@@ -121,20 +141,20 @@ impl<T: Scalar> ForceElementState<'_, T> {
         other.copied().unwrap_or_else(|| T::from(model))
     }
 
-    /// Returns the tension of a spring and a damper, given the element's index with the model's
-    /// stiffness and damping, and the stretch with the rate of the length.
-    fn tension(
-        &self,
-        (index, [stiffness, damping]): (usize, [f64; 2]),
-        (stretch, rate): (T, T),
-    ) -> T {
-        stretch * self.constant(index, 0, stiffness) + rate * self.constant(index, 1, damping)
+    /// Returns the constants of a spring with a damper; `stiffness` and `damping` are those of the
+    /// model.
+    fn spring(&self, element: usize, stiffness: f64, damping: f64) -> SpringConstants<T> {
+        SpringConstants {
+            stiffness: self.constant(element, 0, stiffness),
+            damping: self.constant(element, 1, damping),
+        }
     }
 
     /// Multiplies a vector by three constants of an element, the first of which is at `index`.
     fn scaled(
         &self,
-        (element, index): (usize, usize),
+        element: usize,
+        index: usize,
         model: &Vector3<f64>,
         x: &Vector3<T>,
     ) -> Vector3<T> {
@@ -148,20 +168,26 @@ impl<T: Scalar> ForceElementState<'_, T> {
     }
 
     /// Returns how far a tendon is stretched beyond its free lengths, and the rate of its length.
-    fn tendon(&self, joints: &[(JointIndex, f64)], free_lengths: [f64; 2]) -> (T, T) {
+    fn tendon(&self, joints: &[(JointIndex, f64)], free_lengths: [f64; 2]) -> StretchState<T> {
         let (mut length, mut rate) = (T::zero(), T::zero());
         for (joint, coefficient) in joints {
             let (_, q, v) = self.joint(*joint);
             length += q * *coefficient;
             rate += v * *coefficient;
         }
-        (stretch(length, free_lengths), rate)
+        StretchState {
+            stretch: stretch(length, free_lengths),
+            rate,
+        }
     }
 
     /// Same as [`Self::tendon`] for a spatial tendon.
-    fn spatial_tendon(&self, path: &[TendonPart], free_lengths: [f64; 2]) -> (T, T) {
+    fn spatial_tendon(&self, path: &[TendonPart], free_lengths: [f64; 2]) -> StretchState<T> {
         let (length, rate) = length_and_rate(path, self.positions, self.velocities);
-        (stretch(length, free_lengths), rate)
+        StretchState {
+            stretch: stretch(length, free_lengths),
+            rate,
+        }
     }
 
     /// Adds the change of the generalized forces of a spring on joints with their positions, and
@@ -187,7 +213,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => {
-                let (stretch, _) = self.tendon(joints, *free_lengths);
+                let stretch = self.tendon(joints, *free_lengths).stretch;
                 let is_slack = stretch.re() == 0.0 && free_lengths[0] < free_lengths[1];
                 let stiffness = if is_slack {
                     T::zero()
@@ -218,8 +244,10 @@ impl<T: Scalar> ForceElementState<'_, T> {
 
     fn stretched(
         &self,
-        (a, p_ap): (BodyIndex, &Vector3<f64>),
-        (b, p_bq): (BodyIndex, &Vector3<f64>),
+        a: BodyIndex,
+        p_ap: &Vector3<f64>,
+        b: BodyIndex,
+        p_bq: &Vector3<f64>,
     ) -> Option<Stretched<T>> {
         let ((arm_p, v_p), (arm_q, v_q)) = (self.point(a, p_ap), self.point(b, p_bq));
         let origin = |body| self.positions.x_wb(body).translation.vector;
@@ -309,11 +337,14 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => {
-                let Some(s) = self.stretched((*body_a, p_ap), (*body_b, p_bq)) else {
+                let Some(s) = self.stretched(*body_a, p_ap, *body_b, p_bq) else {
                     return; // The line between the points has no direction.
                 };
-                let state = (s.length - *free_length, s.rate);
-                let tension = self.tension((index, [*stiffness, *damping]), state);
+                let state = StretchState {
+                    stretch: s.length - *free_length,
+                    rate: s.rate,
+                };
+                let tension = self.spring(index, *stiffness, *damping).tension(state);
                 let pull = SpatialVector {
                     rotational: Vector3::zeros(),
                     translational: s.direction * tension,
@@ -328,7 +359,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 damping,
             } => {
                 let state = self.tendon(joints, *free_lengths);
-                let tension = self.tension((index, [*stiffness, *damping]), state);
+                let tension = self.spring(index, *stiffness, *damping).tension(state);
                 for (joint, coefficient) in joints {
                     forces.generalized[self.joint(*joint).0] -= tension * *coefficient;
                 }
@@ -340,7 +371,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 damping,
             } => {
                 let state = self.spatial_tendon(path, *free_lengths);
-                let tension = self.tension((index, [*stiffness, *damping]), state);
+                let tension = self.spring(index, *stiffness, *damping).tension(state);
                 // The path is followed again, because keeping its ends would allocate memory.
                 add_effort(path, self.positions, -tension, forces);
             }
@@ -354,13 +385,13 @@ impl<T: Scalar> ForceElementState<'_, T> {
             } => {
                 let (a, c) = (&self.frames[frame_a.index()], &self.frames[frame_c.index()]);
                 let b = self.bushing(a, c);
-                let m = self.scaled((index, 0), torque_stiffness, &b.angles)
-                    + self.scaled((index, 3), torque_damping, &b.rates);
+                let m = self.scaled(index, 0, torque_stiffness, &b.angles)
+                    + self.scaled(index, 3, torque_damping, &b.rates);
                 let ((sp, cp), (sy, cy)) = (b.angles.y.sin_cos(), b.angles.z.sin_cos());
                 let along = (m.x + sp * m.z) / cp;
                 let torque_a = Vector3::new(cy * along - sy * m.y, sy * along + cy * m.y, m.z);
-                let force_b = self.scaled((index, 6), force_stiffness, &b.xyz)
-                    + self.scaled((index, 9), force_damping, &b.xyz_rates);
+                let force_b = self.scaled(index, 6, force_stiffness, &b.xyz)
+                    + self.scaled(index, 9, force_damping, &b.xyz_rates);
                 let on_c = SpatialVector {
                     rotational: -(b.r_wa * torque_a),
                     translational: -(b.r_wb * force_b),
@@ -381,11 +412,10 @@ impl<T: Scalar> ForceElementState<'_, T> {
             conservative: -x * rate * stiffness,
             non_conservative: T::zero(),
         };
-        let damped =
-            |(index, [stiffness, damping]): (usize, [f64; 2]), (x, rate): (T, T)| ElementPower {
-                non_conservative: -rate * rate * self.constant(index, 1, damping),
-                ..spring(self.constant(index, 0, stiffness), x, rate)
-            };
+        let damped = |constants: SpringConstants<T>, state: StretchState<T>| ElementPower {
+            non_conservative: -state.rate * state.rate * constants.damping,
+            ..spring(constants.stiffness, state.stretch, state.rate)
+        };
         match element {
             ForceElement::RevoluteSpring {
                 joint,
@@ -417,11 +447,14 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => {
-                let stretched = self.stretched((*body_a, p_ap), (*body_b, p_bq));
+                let stretched = self.stretched(*body_a, p_ap, *body_b, p_bq);
                 let (length, rate) =
                     stretched.map_or((T::zero(), T::zero()), |s| (s.length, s.rate));
-                let state = (length - *free_length, rate);
-                damped((index, [*stiffness, *damping]), state)
+                let state = StretchState {
+                    stretch: length - *free_length,
+                    rate,
+                };
+                damped(self.spring(index, *stiffness, *damping), state)
             }
             ForceElement::TendonSpring {
                 joints,
@@ -429,7 +462,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => damped(
-                (index, [*stiffness, *damping]),
+                self.spring(index, *stiffness, *damping),
                 self.tendon(joints, *free_lengths),
             ),
             ForceElement::SpatialTendon {
@@ -438,7 +471,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => damped(
-                (index, [*stiffness, *damping]),
+                self.spring(index, *stiffness, *damping),
                 self.spatial_tendon(path, *free_lengths),
             ),
             ForceElement::LinearBushingRollPitchYaw { .. } => ElementPower {

@@ -19,7 +19,7 @@ pub(crate) fn mass_matrix<T: Scalar>(
     let mut set = |i: usize, j: usize, value| (m[(i, j)], m[(j, i)]) = (value, value);
     let composites = composites(tree, inertias, positions);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
-        calc_columns(tree, inertias, positions, (node, composite), &mut set);
+        calc_columns(tree, inertias, positions, node, composite, &mut set);
     }
     m
 }
@@ -32,7 +32,8 @@ pub(super) fn calc_columns<T: Scalar>(
     tree: &KinematicTree,
     inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
-    (node, composite): (&MobilizedBody, &CompositeInertia<T>),
+    node: &MobilizedBody,
+    composite: &CompositeInertia<T>,
     set: &mut impl FnMut(usize, usize, T),
 ) {
     for j in node.velocities() {

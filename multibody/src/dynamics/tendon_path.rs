@@ -135,7 +135,7 @@ impl<P, V> PathWalk<P, V> {
                 in_geom(&side).map(|x: T| x.re())
             });
             let ends = sites.each_ref().map(in_geom);
-            if let Some(wrapped) = wrap((geom.shape, geom.radius), &ends, side) {
+            if let Some(wrapped) = wrap(geom.shape, geom.radius, &ends, side) {
                 let points = wrapped.points.map(|p| PathPoint {
                     body: geom.body,
                     position: (x_wg * Point3::from(p)).coords,

@@ -54,7 +54,8 @@ struct PlanarWay<T: Scalar> {
 /// Wraps a tendon from one point to another around a geom of some radius; `None` if it is straight.
 /// All points are expressed in the frame of the geom.
 pub(super) fn wrap<T: Scalar>(
-    (shape, radius): (WrapShape, f64),
+    shape: WrapShape,
+    radius: f64,
     ends: &[Vector3<T>; 2],
     side: Option<Vector3<f64>>,
 ) -> Option<Wrapped<T>> {
@@ -337,9 +338,6 @@ mod tests {
     use std::f64::consts::PI;
     use tarragon_framework::AutoDiff;
 
-    const UNIT_SPHERE: (WrapShape, f64) = (WrapShape::Sphere, 1.0);
-    const UNIT_CYLINDER: (WrapShape, f64) = (WrapShape::Cylinder, 1.0);
-
     fn ends(a: [f64; 3], b: [f64; 3]) -> [Vector3<f64>; 2] {
         [Vector3::from(a), Vector3::from(b)]
     }
@@ -353,12 +351,12 @@ mod tests {
         // The tangent points are at 60 degrees from the ends.
         let ends = ends([-2.0, 0.0, 0.0], [2.0, 0.0, 0.0]);
         let length = 2.0 * 3.0_f64.sqrt() + PI / 3.0;
-        for geom in [UNIT_SPHERE, UNIT_CYLINDER] {
-            near(wrap(geom, &ends, None).unwrap().length, length);
+        for shape in [WrapShape::Sphere, WrapShape::Cylinder] {
+            near(wrap(shape, 1.0, &ends, None).unwrap().length, length);
         }
         for y in [-3.0, 3.0] {
             let side = Some(Vector3::new(0.0, y, 5.0));
-            let wrapped = wrap(UNIT_CYLINDER, &ends, side).unwrap();
+            let wrapped = wrap(WrapShape::Cylinder, 1.0, &ends, side).unwrap();
             near(wrapped.length, length);
             for (point, x) in wrapped.points.iter().zip([-0.5, 0.5]) {
                 near(point.x, x);
@@ -371,8 +369,8 @@ mod tests {
     fn tendons_rise_along_cylinders_as_helices() {
         let (low, high) = ([-2.0, 0.5, -1.0], [2.0, 0.5, 2.0]);
         let level = ends([low[0], low[1], 0.0], [high[0], high[1], 0.0]);
-        let flat = wrap(UNIT_CYLINDER, &level, None).unwrap();
-        let wrapped = wrap(UNIT_CYLINDER, &ends(low, high), None).unwrap();
+        let flat = wrap(WrapShape::Cylinder, 1.0, &level, None).unwrap();
+        let wrapped = wrap(WrapShape::Cylinder, 1.0, &ends(low, high), None).unwrap();
         near(wrapped.length, flat.length.hypot(3.0));
         for (direction, flat) in wrapped.directions.iter().zip(&flat.directions) {
             near(direction.norm(), 1.0);
@@ -387,23 +385,23 @@ mod tests {
     #[test]
     fn tendons_that_are_clear_of_the_geom_are_straight() {
         let above = ends([-2.0, 1.5, 0.0], [2.0, 1.5, 0.0]);
-        for geom in [UNIT_SPHERE, UNIT_CYLINDER] {
-            assert!(wrap(geom, &above, None).is_none());
-            assert!(wrap(geom, &above, Some(Vector3::y() * 2.0)).is_none());
+        for shape in [WrapShape::Sphere, WrapShape::Cylinder] {
+            assert!(wrap(shape, 1.0, &above, None).is_none());
+            assert!(wrap(shape, 1.0, &above, Some(Vector3::y() * 2.0)).is_none());
             // On the wrong side of the geom, they go around it.
-            let around = wrap(geom, &above, Some(Vector3::y() * -2.0)).unwrap();
+            let around = wrap(shape, 1.0, &above, Some(Vector3::y() * -2.0)).unwrap();
             assert!(around.length > 4.0 + PI / 2.0, "{}", around.length);
             assert!(around.points.iter().all(|p| p.y < 0.0));
         }
         let within = ends([-2.0, 0.5, 0.0], [0.2, 0.5, 0.0]);
-        assert!(wrap(UNIT_SPHERE, &within, None).is_none());
+        assert!(wrap(WrapShape::Sphere, 1.0, &within, None).is_none());
     }
 
     #[test]
     fn inner_side_sites_pull_tendons_to_the_geom() {
         let above = ends([-2.0, 2.0, 0.0], [2.0, 2.0, 1.0]);
         let inside = Some(Vector3::new(0.1, -0.2, 0.3));
-        let wrapped = wrap(UNIT_CYLINDER, &above, inside).unwrap();
+        let wrapped = wrap(WrapShape::Cylinder, 1.0, &above, inside).unwrap();
         near(wrapped.length, (2.0 * 5.0_f64.sqrt()).hypot(1.0));
         for point in &wrapped.points {
             assert!(
@@ -412,10 +410,15 @@ mod tests {
             );
         }
         let across = ends([-2.0, 0.5, 0.0], [2.0, 0.5, 0.0]);
-        assert!(wrap(UNIT_SPHERE, &across, inside).is_none());
+        assert!(wrap(WrapShape::Sphere, 1.0, &across, inside).is_none());
         // Both ends in one direction from the centre.
         let radial = ends([0.0, 0.0, 2.0], [0.0, 0.0, 3.0]);
-        near(wrap(UNIT_SPHERE, &radial, inside).unwrap().length, 3.0);
+        near(
+            wrap(WrapShape::Sphere, 1.0, &radial, inside)
+                .unwrap()
+                .length,
+            3.0,
+        );
     }
 
     /// Numbers of a wrap: length, points, directions.
@@ -438,14 +441,14 @@ mod tests {
             side in prop::option::of(coordinates(1.5)),
             is_sphere in any::<bool>(),
         ) {
-            let geom = if is_sphere { UNIT_SPHERE } else { UNIT_CYLINDER };
+            let shape = if is_sphere { WrapShape::Sphere } else { WrapShape::Cylinder };
             let at = ends(a, b);
             let side = side.map(Vector3::from);
             let lifted = [0, 1].map(|k: usize| {
                 Vector3::from_fn(|i, _| AutoDiff::variable(at[k][i], 3 * k + i))
             });
-            let Some(dual) = wrap(geom, &lifted, side) else {
-                prop_assert!(wrap(geom, &at, side).is_none());
+            let Some(dual) = wrap(shape, 1.0, &lifted, side) else {
+                prop_assert!(wrap(shape, 1.0, &at, side).is_none());
                 return Ok(());
             };
             // Near kinks and near the geom, differences have large errors.
@@ -458,7 +461,7 @@ mod tests {
                 let moved = |h: f64| {
                     let mut at = at;
                     at[k / 3][k % 3] += h;
-                    wrap(geom, &at, side).map(|w| numbers(&w))
+                    wrap(shape, 1.0, &at, side).map(|w| numbers(&w))
                 };
                 let (Some(low), Some(high)) = (moved(-h), moved(h)) else {
                     return Ok(()); // There is a kink between them.

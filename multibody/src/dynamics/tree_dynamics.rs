@@ -90,8 +90,8 @@ impl ForcedMotion<'_> {
                 let (i, j) = (i - v_start, j - v_start);
                 (mass_matrix[i * n + j], mass_matrix[j * n + i]) = (value, value);
             };
-            let own = (node, &composite);
-            calc_columns(self.tree, self.inertias, self.positions, own, &mut set);
+            let (tree, inertias, positions) = (self.tree, self.inertias, self.positions);
+            calc_columns(tree, inertias, positions, node, &composite, &mut set);
             if let Some(parent) = inboard(node) {
                 let r = self.arm(node);
                 work[parent].force += force.force_at(&-r);

@@ -225,9 +225,9 @@ pub(crate) fn spatial_accelerations_of<T: Scalar>(
             continue;
         }
         if positions.lacks_derivatives(node.body) {
-            acceleration(node, positions.real(), velocities, vdot, (inboard, a_wb))
+            acceleration(node, positions.real(), velocities, vdot, inboard, a_wb)
         } else {
-            acceleration(node, positions, velocities, vdot, (inboard, a_wb))
+            acceleration(node, positions, velocities, vdot, inboard, a_wb)
         }
     }
 }
@@ -240,7 +240,8 @@ fn acceleration<T, C>(
     positions: &PositionKinematics<C>,
     velocities: &VelocityKinematics<T>,
     vdot: Option<&[T]>,
-    (inboard, a_wb): (&SpatialVector<T>, &mut SpatialVector<T>),
+    inboard: &SpatialVector<T>,
+    a_wb: &mut SpatialVector<T>,
 ) where
     T: Scalar + Mul<C, Output = T>,
     C: Scalar,

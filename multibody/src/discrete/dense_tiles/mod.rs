@@ -69,11 +69,12 @@ fn load<const R: usize>(columns: &[f64], stride: usize, first: usize) -> Tile<R>
     tile
 }
 
-/// Replaces elements by those of a tile, but those in its first rows and columns.
+/// Replaces elements by those of a tile, except for its first rows and columns, which are skipped.
 #[inline(always)]
 fn store<const R: usize>(
     tile: &Tile<R>,
-    (skip_rows, skip_columns): (usize, usize),
+    skip_rows: usize,
+    skip_columns: usize,
     columns: &mut [f64],
     stride: usize,
     first: usize,
@@ -213,7 +214,7 @@ fn factor_triangle(columns: &mut [f64], stride: usize, first: usize) -> bool {
         [0.0, 0.0, i2, a23 * i2],
         [0.0, 0.0, 0.0, i3],
     ];
-    store(&factor, (0, 0), columns, stride, first);
+    store(&factor, 0, 0, columns, stride, first);
     true
 }
 
@@ -340,7 +341,7 @@ impl<const FUSED: bool> Strips for FactorProducts<'_, FUSED> {
         };
         let tile = load::<R>(self.columns, n, first);
         let tile = subtract::<FUSED, R>(tile, known(first), known(self.j));
-        store(&tile, (0, 0), self.columns, n, first);
+        store(&tile, 0, 0, self.columns, n, first);
     }
 }
 
@@ -358,7 +359,7 @@ impl<const FUSED: bool> Strips for FactorColumns<'_, FUSED> {
         let tile = load::<R>(self.columns, self.n, first);
         let tile = self.triangle.solve::<FUSED, R>(tile);
         let skip = if first == self.j { COLUMNS } else { 0 };
-        store(&tile, (skip, 0), self.columns, self.n, first);
+        store(&tile, skip, 0, self.columns, self.n, first);
     }
 }
 
@@ -417,7 +418,7 @@ impl<const FUSED: bool> Strips for SolutionStrips<'_, FUSED> {
             };
             let tile = subtract::<FUSED, R>(load(columns, m, first), x, y);
             let tile = Triangle::read(of_triangle, n, j).solve::<FUSED, R>(tile);
-            store(&tile, (skip, 0), columns, m, first);
+            store(&tile, skip, 0, columns, m, first);
         }
     }
 }
@@ -476,7 +477,7 @@ impl<const FUSED: bool> Strips for ProductStrips<'_, FUSED> {
                 stride: p,
             };
             let tile = subtract::<FUSED, R>(load(columns, m, first), x, y);
-            store(&tile, (skip, j - first_column), columns, m, first);
+            store(&tile, skip, j - first_column, columns, m, first);
         }
     }
 }
