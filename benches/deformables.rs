@@ -51,10 +51,8 @@ fn balls(
     contact: bool,
     count: usize,
 ) -> (Diagram<f64>, Context<f64>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(DT).unwrap(), SceneGraph::new());
-    plant
-        .set_discrete_contact_approximation(DiscreteContactApproximation::Sap)
-        .unwrap();
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(DT).unwrap(), SceneGraph::new());
+    plant.set_discrete_contact_approximation(DiscreteContactApproximation::Sap);
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();

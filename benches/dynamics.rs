@@ -23,9 +23,7 @@ use tarragon::prelude::*;
 
 /// The script's chain of `n` revolute joints in continuous time.
 fn chain(n: usize) -> MultibodyPlant {
-    let mut plant = support::chain(n, 0.0);
-    plant.finalize().unwrap();
-    plant
+    support::chain(n, 0.0).build().unwrap()
 }
 
 /// A few states, so that branches are not learnt by heart.
@@ -108,10 +106,10 @@ fn analytic_derivatives(
 fn forward_dynamics(c: &mut Criterion) {
     let humanoid = support::reference("models/mujoco/test/engine/testdata/collision_driver");
     let humanoid = humanoid.map(|directory| {
-        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.add_models(directory.join("midphase.xml")).unwrap();
-        plant.finalize().unwrap();
+        let plant = plant.build().unwrap();
         ("humanoid27", plant)
     });
     let chains = [("chain7", chain(7)), ("chain30", chain(30))];
@@ -146,7 +144,7 @@ fn forward_dynamics(c: &mut Criterion) {
 /// A scene that is made and settled when a bench needs it.
 type Settled = (Block<MultibodyPlant>, Diagram<f64>, Context<f64>);
 
-fn settled((plant, scene): (MultibodyPlant, SceneGraph), settle: f64) -> Settled {
+fn settled((plant, scene): (MultibodyPlantBuilder, SceneGraph), settle: f64) -> Settled {
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
@@ -165,14 +163,14 @@ fn fix_inputs<T: DiagramScalar>(
     diagram: &Diagram<T>,
     context: &mut Context<T>,
 ) {
-    let Ok(arm) = plant.system().model_instance_by_name("arm") else {
+    let Ok(arm) = plant.model_instance_by_name("arm") else {
         return;
     };
     let ports = diagram.ports(plant).unwrap();
-    let ports = ports.dynamics().unwrap();
     let lift = |x: &[f64]| -> Vec<T> { x.iter().map(|x| T::from(*x)).collect() };
     let efforts = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -20.0, -20.0];
-    context.fix(ports.actuation(), lift(&efforts)).unwrap();
+    let actuation = ports.actuation().unwrap();
+    context.fix(actuation, lift(&efforts)).unwrap();
     let desired = [ARM_Q.as_slice(), &[0.0; 11]].concat();
     let port = ports.desired_state_in(arm).unwrap();
     context.fix(port, lift(&desired)).unwrap();
@@ -187,7 +185,7 @@ const MOST_STEPS: u32 = 1200;
 fn bench_step(
     c: &mut Criterion,
     name: &str,
-    scene: impl Fn() -> (MultibodyPlant, SceneGraph),
+    scene: impl Fn() -> (MultibodyPlantBuilder, SceneGraph),
     (settle, window): (f64, u32),
 ) {
     let made = LazyCell::new(|| settled(scene(), settle));
@@ -216,7 +214,7 @@ fn bench_step(
             time
         });
         if let Some(sim) = &sim {
-            let v = plant.system().velocities(plant, sim.context()).unwrap();
+            let v = plant.velocities(sim.context()).unwrap();
             assert!(v.iter().all(|v| v.abs() < 100.0), "{name}: {v:?}");
         }
     });
@@ -228,14 +226,14 @@ fn bench_step_with_derivatives(
     c: &mut Criterion,
     name: &str,
     n: usize,
-    scene: impl Fn() -> (MultibodyPlant, SceneGraph),
+    scene: impl Fn() -> (MultibodyPlantBuilder, SceneGraph),
 ) {
     let made = LazyCell::new(|| {
         let (mut plant, scene) = scene();
         plant.set_use_sampled_output_ports(false).unwrap();
         let (plant, diagram, start) = settled((plant, scene), 0.5);
-        let q = plant.system().positions(&plant, &start).unwrap();
-        let v = plant.system().velocities(&plant, &start).unwrap();
+        let q = plant.positions(&start).unwrap();
+        let v = plant.velocities(&start).unwrap();
         let dual = diagram.to_scalar::<AutoDiff>().unwrap();
         let mut context = dual.default_context();
         fix_inputs(&plant, &dual, &mut context);
@@ -246,19 +244,13 @@ fn bench_step_with_derivatives(
             let (plant, dual, context, q, v) = &*made;
             let mut context = context.clone();
             let ports = dual.ports(plant).unwrap();
-            let acceleration = ports.dynamics().unwrap().generalized_acceleration;
+            let acceleration = ports.generalized_acceleration().unwrap();
             let directions = if kind == "AD" { q.len() + v.len() } else { 1 };
             bencher.iter(|| {
                 for first in (0..directions).step_by(DIRECTIONS) {
                     let (q, v) = (lift(first, 0, q), lift(first, q.len(), v));
-                    plant
-                        .system()
-                        .set_positions(&ports, &mut context, &q)
-                        .unwrap();
-                    plant
-                        .system()
-                        .set_velocities(&ports, &mut context, &v)
-                        .unwrap();
+                    ports.set_positions(&mut context, &q).unwrap();
+                    ports.set_velocities(&mut context, &v).unwrap();
                     black_box(context.eval(acceleration).unwrap());
                 }
             });

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 use tarragon::formats::{MjcfSemantics, Parser};
 use tarragon::framework::Simulator;
-use tarragon::multibody::{ContactModel, MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon::multibody::{ContactModel, MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 use tarragon::prelude::*;
 
 /// Points along each side.
@@ -69,8 +69,11 @@ fn on_field(file: &Path, height: f64) -> String {
     )
 }
 
-fn read(text: &str) -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.002).unwrap(), SceneGraph::new());
+fn read(text: &str) -> (MultibodyPlantBuilder, SceneGraph) {
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.002).unwrap(),
+        SceneGraph::new(),
+    );
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
     parser.add_models_from_string(text, "xml").unwrap();
@@ -103,13 +106,13 @@ fn height_fields(c: &mut Criterion) {
     ] {
         for (ground, text) in &grounds {
             let (mut plant, scene) = read(&quadruped(text, 0.55));
-            plant.set_contact_model(contact).unwrap();
+            plant.set_contact_model(contact);
             let mut b = DiagramBuilder::new();
             let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
             let diagram = b.build().unwrap();
             let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
             sim.advance_to(2.0).unwrap();
-            let trunk = plant.system().body_by_name("trunk").unwrap();
+            let trunk = plant.body_by_name("trunk").unwrap();
             let pose = sim.context().eval(plant.body_poses).unwrap()[trunk.index()];
             let stands = pose.translation.z > 0.3;
             assert_eq!(stands, *ground != "steep", "{ground}: {pose}");

@@ -18,8 +18,7 @@ const Q: [f64; 7] = [0.3, -0.4, 0.5, 0.2, -0.1, 0.6, -0.7];
 fn chain(n: usize) -> MultibodyPlant {
     let mut plant = support::chain(n, 0.001);
     plant.set_position_source(PositionSource::InputPort);
-    plant.finalize().unwrap();
-    plant
+    plant.build().unwrap()
 }
 
 fn forward_kinematics(c: &mut Criterion) {

@@ -14,7 +14,7 @@ use tarragon::framework::primitives::TrajectorySource;
 use tarragon::framework::trajectories::PiecewisePolynomial;
 use tarragon::geometry::{BoxShape, Capsule, FrameId, Sphere};
 use tarragon::multibody::{
-    ModelInstanceIndex, MultibodyPlant, PositionSource, SpatialInertia, VisualProperties,
+    ModelInstanceIndex, MultibodyPlantBuilder, PositionSource, SpatialInertia, VisualProperties,
     add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
@@ -55,7 +55,7 @@ fn shape_of(value: &serde_json::Value) -> Shape {
 
 fn stage(n: usize, meshcat: &Meshcat) -> Option<Stage> {
     let json = scene(&format!("mixed_{n}"))?;
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
     plant.set_position_source(PositionSource::InputPort);
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -76,7 +76,7 @@ fn stage(n: usize, meshcat: &Meshcat) -> Option<Stage> {
             .register_visual_geometry(&mut scene, body, pose, shape_of(shape), &name, properties)
             .unwrap();
     }
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let last_frame = scene.model_inspector().frame_ids().last().unwrap();
 
     let poses = json["pose_sets"][0].as_array().unwrap();

@@ -11,7 +11,7 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::path::{Path, PathBuf};
 use tarragon::formats::{MjcfSemantics, Parser};
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::MultibodyPlantBuilder;
 use tarragon::prelude::*;
 
 /// The script's files that can be read without other packages.
@@ -42,12 +42,17 @@ fn parse(c: &mut Criterion) {
             println!("SKIPPED {file}: not in {}", models().display());
             continue;
         }
-        let load = |plant: &mut MultibodyPlant, scene: &mut SceneGraph| {
+        let load = |plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph| {
             Parser::with_scene_graph(plant, scene)
                 .add_models(&path)
                 .unwrap();
         };
-        let new = || (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let new = || {
+            (
+                MultibodyPlantBuilder::new(0.001).unwrap(),
+                SceneGraph::new(),
+            )
+        };
         let (mut plant, mut scene) = new();
         load(&mut plant, &mut scene);
         let bodies = plant.num_bodies();
@@ -64,8 +69,8 @@ fn parse(c: &mut Criterion) {
         c.bench_function(&format!("F.finalize.{file}/{bodies}"), |bencher| {
             bencher.iter_batched(
                 || (plant.clone(), scene.clone()),
-                |(mut plant, mut scene)| {
-                    plant.finalize_with(&mut scene).unwrap();
+                |(plant, mut scene)| {
+                    let plant = plant.build_with_scene(&mut scene).unwrap();
                     (plant, scene)
                 },
                 BatchSize::SmallInput,
@@ -74,11 +79,10 @@ fn parse(c: &mut Criterion) {
         let id = format!("F.parse+finalize_without_SceneGraph.{file}/{bodies}");
         c.bench_function(&id, |bencher| {
             bencher.iter_batched(
-                || MultibodyPlant::new(0.001).unwrap(),
+                || MultibodyPlantBuilder::new(0.001).unwrap(),
                 |mut plant| {
                     Parser::new(&mut plant).add_models(&path).unwrap();
-                    plant.finalize().unwrap();
-                    plant
+                    plant.build().unwrap()
                 },
                 BatchSize::SmallInput,
             );
@@ -110,12 +114,17 @@ fn parse_mjcf(c: &mut Criterion) {
             println!("SKIPPED {name}: {} does not exist", path.display());
             continue;
         }
-        let new = || (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
-        let read = |(mut plant, mut scene): (MultibodyPlant, SceneGraph)| {
+        let new = || {
+            (
+                MultibodyPlantBuilder::new(0.001).unwrap(),
+                SceneGraph::new(),
+            )
+        };
+        let read = |(mut plant, mut scene): (MultibodyPlantBuilder, SceneGraph)| {
             let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
             parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
             parser.add_models(&path).unwrap();
-            plant.finalize_with(&mut scene).unwrap();
+            let plant = plant.build_with_scene(&mut scene).unwrap();
             (plant, scene)
         };
         let velocities = read(new()).0.num_velocities();

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         PathBuf::from,
     );
 
-    let mut plant = MultibodyPlant::new(0.0)?;
+    let mut plant = MultibodyPlantBuilder::new(0.0)?;
     let mut parser = Parser::new(&mut plant);
     for package in arguments {
         let (name, folder) = package
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     parser.add_models(model)?;
     // Models that are not attached to the world get floating joints here.
-    plant.finalize()?;
+    let plant = plant.build()?;
 
     println!(
         "bodies: {}, {:.3} kg in all; positions: {}; motors: {}\n",

@@ -124,10 +124,10 @@ impl InverseKinematics {
 }
 
 fn main() -> AnyResult<()> {
-    let mut plant = MultibodyPlant::new(0.0)?;
+    let mut plant = MultibodyPlantBuilder::new(0.0)?;
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models/arm7/arm7.xml");
     Parser::new(&mut plant).add_models(file)?;
-    plant.finalize()?;
+    let plant = plant.build()?;
     let arm = InverseKinematics {
         frame: plant.frame_by_name("gripper")?,
         lower: plant.position_lower_limits(),

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Directives name files by package; every folder of examples/models is a package.
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
-    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut plant = MultibodyPlantBuilder::new(0.001)?;
     plant.set_position_source(PositionSource::InputPort);
     let mut scene = SceneGraph::new();
     let lamp = |x, y, z, intensity| LightParameter {
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.package_map_mut().populate_from_folder(models)?;
     let added = parser.add_models(format!("{models}/scenes/table_top.dmd.yaml"))?;
-    plant.finalize_with(&mut scene)?;
+    let plant = plant.build_with_scene(&mut scene)?;
     let names = added.iter().map(|model| plant.model_instance_name(*model));
     println!(
         "models: {}",

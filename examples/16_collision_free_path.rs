@@ -197,13 +197,13 @@ impl EdgeChecker {
 
 fn main() -> AnyResult<()> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models");
-    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut plant = MultibodyPlantBuilder::new(0.001)?;
     plant.set_position_source(PositionSource::InputPort);
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.package_map_mut().populate_from_folder(&models)?;
     parser.add_models(models.join("scenes/table_top.dmd.yaml"))?;
-    plant.finalize_with(&mut scene)?;
+    let plant = plant.build_with_scene(&mut scene)?;
 
     // Paths move the arm; everything else stays at its default.
     let q0 = plant.default_positions();
@@ -246,7 +246,7 @@ fn main() -> AnyResult<()> {
         .map(|(path, mut ctx)| checker.check(path, &mut ctx))
         .collect::<AnyResult<_>>()?;
 
-    let inspector = scene.system().model_inspector();
+    let inspector = scene.model_inspector();
     let name =
         |id: GeometryId| -> AnyResult<&str> { Ok(inspector.frame_name(inspector.frame_id(id)?)?) };
     for ((what, path), verdict) in paths.iter().zip(&verdicts) {

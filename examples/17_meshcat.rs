@@ -18,12 +18,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         env!("CARGO_MANIFEST_DIR"),
         "/examples/models/arm7/arm7.urdf"
     );
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
     Parser::with_scene_graph(&mut plant, &mut scene).add_models(arm)?;
     let base = plant.frame_by_name("base_link")?;
     plant.weld_frames(FrameIndex::WORLD, base, Isometry3::identity())?;
     plant.set_position_source(PositionSource::InputPort);
-    plant.finalize_with(&mut scene)?;
+    let plant = plant.build_with_scene(&mut scene)?;
 
     let meshcat = Meshcat::new(MeshcatParams::default())?;
     let params = JointSlidersParams {

@@ -26,8 +26,8 @@ fn thing(name: &str, shape: &str) -> String {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(2.0), |s| s.parse())?;
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
-    plant.set_contact_model(ContactModel::Point)?;
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
+    plant.set_contact_model(ContactModel::Point);
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(&thing("table", "<box size='1 1 .1'/>"), "urdf")?;
     let shapes = [
@@ -60,9 +60,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     meshcat.stop_recording();
     meshcat.publish_recording();
 
-    let contacts = sim.context().eval(plant.dynamics()?.contact_results)?;
+    let contacts = sim.context().eval(plant.contact_results()?)?;
     for contact in contacts.point_pairs() {
-        let name = |body| plant.system().body(body).map(|body| body.name().to_owned());
+        let name = |body| plant.body(body).map(|body| body.name().to_owned());
         println!(
             "{:>8} on {:8} {:6.2} N, {:.3} mm deep",
             name(contact.body_b)?,
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             1e3 * contact.point_pair.depth
         );
     }
-    let v = plant.system().velocities(&plant, sim.context())?;
+    let v = plant.velocities(sim.context())?;
     let fastest = v.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
     println!("after {seconds} s, the largest velocity is {fastest:.2e}");
     if let Ok(page) = meshcat.static_html() {

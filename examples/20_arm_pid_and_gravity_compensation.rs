@@ -57,7 +57,7 @@ fn track(
     let model = arm.clone();
     let instance = model.model_instance_by_name("arm7")?;
     let arm = b.add("arm", arm.clone());
-    let measured = arm.dynamics()?.state_in(instance)?;
+    let measured = arm.state_in(instance)?;
     let goal = b.add("goal", TrajectorySource::new(motion.clone(), 1));
     // Gains in Nm/rad, Nm/(rad s) and Nm s/rad; the joints near the base move more mass.
     let kp = [600.0, 600.0, 400.0, 400.0, 100.0, 100.0, 10.0];
@@ -66,18 +66,17 @@ fn track(
     b.connect(goal.y, pid.desired_state);
     b.connect(measured, pid.estimated_state);
     // Efforts at the ports of the model and of the plant add up; a port without value adds nothing.
-    b.connect(pid.control, arm.dynamics()?.actuation_in(instance)?);
+    b.connect(pid.control, arm.actuation_in(instance)?);
     if compensate {
         let weight = b.add("weight", GravityCompensation { model });
         b.connect(measured, weight.state);
-        b.connect(weight.torque, arm.dynamics()?.actuation());
+        b.connect(weight.torque, arm.actuation()?);
     }
     let log = VectorLogSink::periodic(2 * JOINTS, 0.01);
     let log = log_vector_output(&mut b, "log", measured, log);
     let diagram = b.build()?;
     let mut ctx = diagram.default_context();
-    arm.system()
-        .set_positions(&arm, &mut ctx, &motion.value(0.0))?;
+    arm.set_positions(&mut ctx, motion.value(0.0))?;
     let mut sim = Simulator::new(&diagram, ctx)?;
     sim.advance_to(motion.end_time() + 1.0)?;
 
@@ -95,14 +94,14 @@ fn track(
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arm = MultibodyPlant::new(0.001)?;
+    let mut arm = MultibodyPlantBuilder::new(0.001)?;
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/examples/models/arm7/arm7.urdf"
     );
     Parser::new(&mut arm).add_models(file)?;
     arm.weld_unattached_bodies(Isometry3::identity())?;
-    arm.finalize()?;
+    let arm = arm.build()?;
 
     // From one side to the other in 2 s, stretched out in between.
     let breaks = [0.0, 1.0, 2.0];

@@ -46,7 +46,7 @@ const OBJECTS: [(&str, [f64; 2], f64); 4] = [
 
 /// Adds small spheres to fingers and undersides, half a millimetre in front of the surface. Two
 /// shapes touch at one point, about which they turn; four points hold.
-fn add_pads(plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> AnyResult<()> {
+fn add_pads(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<()> {
     let rubber = ProximityProperties::new().with_friction(CoulombFriction::new(0.9, 0.9)?);
     let tip = |x, y| Isometry3::translation(x, 4.5e-3, 0.05 + y);
     let under = |x, y| Isometry3::translation(x, y, 4.5e-3);
@@ -71,7 +71,7 @@ fn add_pads(plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> AnyResult<()>
 
 /// Adds arm, gripper, table and objects; returns arm and gripper.
 fn add_models(
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     scene: &mut SceneGraph,
 ) -> AnyResult<[ModelInstanceIndex; 2]> {
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
@@ -82,7 +82,7 @@ fn add_models(
     for (name, ..) in OBJECTS {
         add(&format!("table_top/{name}"))?;
     }
-    let weld = |plant: &mut MultibodyPlant, parent: FrameIndex, child: &str, x_pc| {
+    let weld = |plant: &mut MultibodyPlantBuilder, parent: FrameIndex, child: &str, x_pc| {
         let child = plant.frame_by_name(child)?;
         plant.weld_frames(parent, child, x_pc)
     };
@@ -142,19 +142,19 @@ fn block_poses(
     plant: &MultibodyPlant,
     context: &Context<f64>,
 ) -> AnyResult<(Isometry3<f64>, Isometry3<f64>)> {
-    let positions = plant.calc_position_kinematics(&plant.positions(ports, context)?)?;
+    let positions = plant.calc_position_kinematics(&ports.positions(context)?)?;
     let pose = |name| plant.calc_frame_pose(&positions, plant.frame_by_name(name)?);
     let (block, grasp) = (pose("block")?, pose("grasp")?);
     Ok((block, grasp.inverse() * block))
 }
 
 fn main() -> AnyResult<()> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
     scene.add_renderer(
         "cpu",
         RenderEngineCpu::new(RenderEngineCpuParams::studio())?,
     )?;
-    plant.set_contact_model(ContactModel::Point)?;
+    plant.set_contact_model(ContactModel::Point);
     let [arm, gripper] = add_models(&mut plant, &mut scene)?;
     // Motors with built-in controllers. The arm's own weight is compensated (see
     // 20_arm_pid_and_gravity_compensation), the weight of what it carries is not.
@@ -164,7 +164,7 @@ fn main() -> AnyResult<()> {
             plant.set_controller_gains(actuator, PdControllerGains { p, d })?;
         }
     }
-    plant.finalize_with(&mut scene)?;
+    let mut plant = plant.build_with_scene(&mut scene)?;
 
     // Trajectories that rest between phases.
     let mut q = vec![0.0, 0.4, 0.0, 1.2, 0.0, 1.5, 0.0];
@@ -188,12 +188,12 @@ fn main() -> AnyResult<()> {
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     for (name, model, samples) in [("angles", arm, &angles), ("fingers", gripper, &fingers)] {
         let source = b.add(name, TrajectorySource::new(rest(samples)?, 1));
-        b.connect(source.y, plant.dynamics()?.desired_state_in(model)?);
+        b.connect(source.y, plant.desired_state_in(model)?);
     }
     let info = CameraInfo::from_fov_y(640, 480, 0.5)?;
     let camera = DepthRenderCamera::new("cpu", info).with_depth_range(0.05..10.0)?;
     let from = look_at(&[1.75, -1.05, 0.95].into(), &[0.33, 0.03, 0.33].into());
-    let world = scene.system().world_frame_id();
+    let world = scene.world_frame_id();
     let camera = b.add_f64("camera", RgbdSensor::from_depth_camera(world, from, camera));
     b.connect(scene.query, camera.geometry_query);
     let meshcat = Meshcat::new(MeshcatParams::default())?;
@@ -213,7 +213,7 @@ fn main() -> AnyResult<()> {
         sim.advance_to(*end)?;
         let context = sim.context();
         let (pose, in_grasp) = block_poses(&plant, system, context)?;
-        let contacts = context.eval(plant.dynamics()?.contact_results)?;
+        let contacts = context.eval(plant.contact_results()?)?;
         let of_finger = contacts
             .point_pairs()
             .iter()

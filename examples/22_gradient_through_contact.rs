@@ -38,8 +38,8 @@ impl Throw {
     fn new() -> Result<Self> {
         // A step notices the ground up to one step late, which puts small teeth into the result.
         // Derivatives follow the teeth; the short step makes them flat.
-        let (mut plant, mut scene) = (MultibodyPlant::new(1e-4)?, SceneGraph::new());
-        plant.set_contact_model(ContactModel::Point)?;
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-4)?, SceneGraph::new());
+        plant.set_contact_model(ContactModel::Point);
         // Abstract state, where sampled ports would keep results, cannot be differentiated.
         plant.set_use_sampled_output_ports(false)?;
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -65,16 +65,16 @@ impl Throw {
 
     /// Returns by how much (m) a ball thrown with a velocity in the plane x, z (m/s) misses.
     fn miss<T: DiagramScalar>(&self, diagram: &Diagram<T>, throw: &[T]) -> Result<Vec<T>> {
-        let (plant, ports) = (self.plant.system(), diagram.ports(&self.plant)?);
+        let plant = diagram.ports(&self.plant)?;
         let mut ctx = diagram.default_context();
         let [zero, one, x, z] = [0.0, 1.0, START[0], START[1]].map(T::from);
         let (q, v) = ([x, zero, z], [throw[0], zero, throw[1]]);
         let (turn, spin) = ([one, zero, zero, zero], [zero; 3]);
-        plant.set_positions(&ports, &mut ctx, &[&turn[..], &q].concat())?;
-        plant.set_velocities(&ports, &mut ctx, &[spin, v].concat())?;
+        plant.set_positions(&mut ctx, [&turn[..], &q].concat())?;
+        plant.set_velocities(&mut ctx, [spin, v].concat())?;
         let mut sim = Simulator::new(diagram, ctx)?;
         sim.advance_to(FLIGHT)?;
-        let q = plant.positions(&ports, sim.context())?;
+        let q = plant.positions(sim.context())?;
         Ok(vec![q[4] - T::from(TARGET[0]), q[6] - T::from(TARGET[1])])
     }
 }

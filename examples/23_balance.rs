@@ -67,8 +67,8 @@ fn discrete_lqr(
 
 /// The robot on the ground.
 fn robot() -> Result<(MultibodyPlant, SceneGraph)> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
-    plant.set_contact_model(ContactModel::Point)?;
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
+    plant.set_contact_model(ContactModel::Point);
     // Without results kept from step to step, positions and velocities are the only state.
     plant.set_use_sampled_output_ports(false)?;
     Parser::with_scene_graph(&mut plant, &mut scene).add_models_from_string(ROBOT, "urdf")?;
@@ -83,7 +83,7 @@ fn robot() -> Result<(MultibodyPlant, SceneGraph)> {
         let joint = plant.joint_by_name(wheel)?;
         plant.add_joint_actuator(wheel, joint, TORQUE)?;
     }
-    plant.finalize()?;
+    let plant = plant.build()?;
     Ok((plant, scene))
 }
 
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (plant, scene) = robot()?;
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let diagram = b.build()?;
-    let (torque, state) = (plant.dynamics()?.actuation(), plant.state()?);
+    let (torque, state) = (plant.actuation()?, plant.state()?);
     let mut ctx = diagram.default_context();
     ctx.fix(torque, vec![0.0; 2])?;
     let mut sim = Simulator::new(&diagram, ctx)?;
@@ -135,14 +135,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let feedback = b.add("feedback", feedback);
     b.connect(plant.state()?, feedback.u);
-    b.connect(feedback.y, plant.dynamics()?.actuation());
+    b.connect(feedback.y, plant.actuation()?);
     let diagram = b.build()?;
     let mut ctx = diagram.default_context();
     let mut start = line.x0.rows(0, 8).into_owned();
     start[1] = 0.2;
-    plant
-        .system()
-        .set_positions(&plant, &mut ctx, start.as_slice())?;
+    plant.set_positions(&mut ctx, start.as_slice())?;
     let mut sim = Simulator::new(&diagram, ctx)?;
     println!("   t | tilt (degrees) | heading | position (m)    | torques (N m)");
     for t in [0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0] {

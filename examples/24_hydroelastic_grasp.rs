@@ -40,7 +40,7 @@ const PHASES: [(&str, f64, [f64; 3]); 4] = [
 ];
 
 /// Adds gripper, mug and table, and the controllers of the gripper.
-fn add_models(plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> AnyResult<()> {
+fn add_models(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<()> {
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
     let mut parser = Parser::with_scene_graph(plant, scene);
     let gripper = parser.add_models(format!("{models}/gripper/soft_gripper.urdf"))?[0];
@@ -97,7 +97,7 @@ fn add_visualizers(
         ..ContactVisualizerParams::default()
     };
     let shown = ContactVisualizer::add_to_builder(b, scene.query, meshcat.clone(), params)?;
-    b.connect(plant.dynamics()?.contact_results, shown.contact_results);
+    b.connect(plant.contact_results()?, shown.contact_results);
     Ok(())
 }
 
@@ -107,16 +107,16 @@ fn mug_in_palm(
     plant: &MultibodyPlant,
     context: &Context<f64>,
 ) -> AnyResult<Isometry3<f64>> {
-    let positions = plant.calc_position_kinematics(&plant.positions(ports, context)?)?;
+    let positions = plant.calc_position_kinematics(&ports.positions(context)?)?;
     let pose = |name| plant.calc_frame_pose(&positions, plant.frame_by_name(name)?);
     Ok(pose("palm")?.inverse() * pose("mug")?)
 }
 
 fn main() -> AnyResult<()> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
-    plant.set_contact_model(ContactModel::HydroelasticWithFallback)?; // also the default
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
+    plant.set_contact_model(ContactModel::HydroelasticWithFallback); // also the default
     add_models(&mut plant, &mut scene)?;
-    plant.finalize_with(&mut scene)?;
+    let mut plant = plant.build_with_scene(&mut scene)?;
 
     // A trajectory that rests between phases: lift, tilt, left and right finger.
     let joints = |[z, tilt, finger]: [f64; 3]| vec![z, tilt, finger, finger];
@@ -133,7 +133,7 @@ fn main() -> AnyResult<()> {
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let path = b.add("path", TrajectorySource::new(path, 1));
-    b.connect(path.y, plant.dynamics()?.desired_state_in(gripper)?);
+    b.connect(path.y, plant.desired_state_in(gripper)?);
     let meshcat = Meshcat::new(MeshcatParams::default())?;
     add_visualizers(&mut b, &plant, &scene, &meshcat)?;
     let diagram = b.build()?;
@@ -152,7 +152,7 @@ fn main() -> AnyResult<()> {
         let now = mug_in_palm(&plant, system, sim.context())?;
         let moved = held.get_or_insert(now).inverse() * now;
         let (slip, turn) = (moved.translation.vector.norm(), moved.rotation.angle());
-        let contacts = sim.context().eval(plant.dynamics()?.contact_results)?;
+        let contacts = sim.context().eval(plant.contact_results()?)?;
         for finger in ["left_finger", "right_finger"] {
             let body = system.body_by_name(finger)?;
             let of_finger = contacts

@@ -135,8 +135,8 @@ fn errors(part: u32, equal_volume: bool) -> Result<(f64, f64, f64)> {
 /// Drops the ball from 1 mm above the plate. Returns the force (N) that the plate exerts after 1 s,
 /// and the depth (m) at which the ball rests.
 fn drop_ball(soft: ProximityProperties) -> AnyResult<(f64, f64)> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
-    plant.set_contact_model(ContactModel::Hydroelastic)?;
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
+    plant.set_contact_model(ContactModel::Hydroelastic);
     let inertia = 0.4 * MASS * RADIUS * RADIUS;
     let urdf = format!(
         "<robot name='ball'><link name='ball'><inertial><mass value='{MASS}'/>
@@ -159,11 +159,11 @@ fn drop_ball(soft: ProximityProperties) -> AnyResult<(f64, f64)> {
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     sim.advance_to(1.0)?;
-    let contacts = sim.context().eval(plant.dynamics()?.contact_results)?;
+    let contacts = sim.context().eval(plant.contact_results()?)?;
     let [contact] = contacts.hydroelastic_contacts() else {
         return Err("the ball is not on the plate".into());
     };
-    let q = plant.system().positions(&plant, sim.context())?;
+    let q = plant.positions(sim.context())?;
     Ok((contact.f_ac_w.translational.z.abs(), RADIUS - q[6]))
 }
 

@@ -73,7 +73,7 @@ fn look(geometry: GeometryInstance, [r, g, b]: [f64; 3]) -> AnyResult<GeometryIn
 }
 
 /// Adds the stairs, which go down along x from the height 0, and the floor.
-fn add_stairs(plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> AnyResult<()> {
+fn add_stairs(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<()> {
     // Deformable bodies touch compliant hydroelastic meshes.
     let stone = ProximityProperties::new()
         .with_compliant_hydroelastic(1e7)?
@@ -110,7 +110,7 @@ fn main() -> AnyResult<()> {
     let end: f64 = std::env::args().nth(1).map_or(Ok(2.5), |s| s.parse())?;
     let folder = Path::new("target/28_soft_ball");
     std::fs::create_dir_all(folder)?;
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.005)?, SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.005)?, SceneGraph::new());
     plant.register_as_source_for_scene_graph(&mut scene)?;
     add_stairs(&mut plant, &mut scene)?;
     let soft = DeformableBodyConfig {
@@ -149,7 +149,7 @@ fn main() -> AnyResult<()> {
         let velocities = at_rest.iter().map(|p| forwards + turn.cross(&(p - middle)));
         let velocities: Vec<Vector3<f64>> = velocities.collect();
         plant.set_deformable_velocities(&mut context, body, &velocities)?;
-        let body = plant.system().deformable_body(body)?;
+        let body = plant.deformable_body(body)?;
         let (count, mass) = (body.num_elements(), body.mass());
         println!("the {name} has {count} tetrahedra and a mass of {mass:.3} kg");
     }
@@ -160,9 +160,9 @@ fn main() -> AnyResult<()> {
     for k in 1.. {
         let time = (0.2 * f64::from(k)).min(end);
         sim.advance_to(time)?;
-        let contacts = sim.context().eval(plant.dynamics()?.contact_results)?;
+        let contacts = sim.context().eval(plant.contact_results()?)?;
         for ((name, body), height) in names.iter().zip(&heights) {
-            let id = plant.system().deformable_body(*body)?.geometry_id();
+            let id = plant.deformable_body(*body)?.geometry_id();
             let on_body = contacts
                 .deformable_contacts()
                 .iter()

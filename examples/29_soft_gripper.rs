@@ -81,7 +81,7 @@ fn look([r, g, b]: [f64; 3]) -> Result<VisualProperties> {
 }
 
 /// Adds the table, and the box on it.
-fn add_box(plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> AnyResult<BodyIndex> {
+fn add_box(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<BodyIndex> {
     let (world, below) = (BodyIndex::WORLD, Isometry3::translation(0.0, 0.0, -0.01));
     let (table, plain) = (BoxShape::new(0.5, 0.5, 0.02)?, ProximityProperties::new());
     plant.register_collision_geometry(scene, world, below, table, "table", plain)?;
@@ -108,9 +108,9 @@ fn add_box(plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> AnyResult<Body
 fn main() -> AnyResult<()> {
     let folder = Path::new("target/29_soft_gripper");
     std::fs::create_dir_all(folder)?;
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.005)?, SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.005)?, SceneGraph::new());
     // The box stands on the table at several points.
-    plant.set_contact_model(ContactModel::PointManifold)?;
+    plant.set_contact_model(ContactModel::PointManifold);
     scene.add_renderer(
         "cpu",
         RenderEngineCpu::new(RenderEngineCpuParams::studio())?,
@@ -165,7 +165,7 @@ fn main() -> AnyResult<()> {
         plant.add_fixed_constraint(pad, finger, &here, &plate, &behind)?;
         pads.push((name, pad));
     }
-    plant.finalize_with(&mut scene)?;
+    let mut plant = plant.build_with_scene(&mut scene)?;
 
     // A trajectory that rests between phases: lift, left and right finger.
     let joints = |[z, y]: [f64; 2]| vec![z, y, y];
@@ -181,11 +181,11 @@ fn main() -> AnyResult<()> {
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let path = b.add("path", TrajectorySource::new(path, 1));
-    b.connect(path.y, plant.dynamics()?.desired_state_in(gripper)?);
+    b.connect(path.y, plant.desired_state_in(gripper)?);
     let info = CameraInfo::from_fov_y(640, 480, 0.6)?;
     let camera = DepthRenderCamera::new("cpu", info).with_depth_range(0.05..5.0)?;
     let from = look_at(&[0.45, -0.3, 0.28].into(), &[0.0, 0.0, 0.1].into());
-    let world = scene.system().world_frame_id();
+    let world = scene.world_frame_id();
     let camera = b.add_f64("camera", RgbdSensor::from_depth_camera(world, from, camera));
     b.connect(scene.query, camera.geometry_query);
     let diagram = b.build()?;
@@ -199,9 +199,9 @@ fn main() -> AnyResult<()> {
         let at = context.eval(plant.body_poses)?[block.index()]
             .translation
             .vector;
-        let contacts = context.eval(plant.dynamics()?.contact_results)?;
+        let contacts = context.eval(plant.contact_results()?)?;
         for (name, pad) in &pads {
-            let id = plant.system().deformable_body(*pad)?.geometry_id();
+            let id = plant.deformable_body(*pad)?.geometry_id();
             let on_pad = contacts
                 .deformable_contacts()
                 .iter()

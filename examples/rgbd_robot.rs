@@ -86,17 +86,19 @@ fn camera_info() -> Result<CameraInfo> {
     CameraInfo::from_fov_y(640, 480, 0.6)
 }
 
-/// An empty plant, and a scene with a renderer.
-fn empty() -> Result<(MultibodyPlant, SceneGraph)> {
+/// An empty plant whose positions another system supplies, and a scene with a renderer.
+fn empty() -> Result<(MultibodyPlantBuilder, SceneGraph)> {
     let mut scene_graph = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::studio())?;
     scene_graph.add_renderer("cpu", engine)?;
-    Ok((MultibodyPlant::new(0.001)?, scene_graph))
+    let mut plant = MultibodyPlantBuilder::new(0.001)?;
+    plant.set_position_source(PositionSource::InputPort);
+    Ok((plant, scene_graph))
 }
 
 /// Loads a model, prints its warnings, and welds its free bodies to the world.
 fn load(
-    (plant, scene_graph): (&mut MultibodyPlant, &mut SceneGraph),
+    (plant, scene_graph): (&mut MultibodyPlantBuilder, &mut SceneGraph),
     model: &Path,
     packages: &[String],
     x_wm: Isometry3<f64>,
@@ -139,7 +141,7 @@ fn arm_on_table() -> AnyResult<World> {
         let x_wo = math::pose_xyz_rpy(object.xyz.into(), object.rpy.into());
         add(&format!("table_top/{}", object.model), x_wo)?;
     }
-    plant.finalize()?;
+    let plant = plant.build()?;
     let motion: Motion = serde_json::from_slice(&std::fs::read(models.join("arm7/motion.json"))?)?;
     let (eye, target) = ([1.35, -1.08, 0.78], [0.26, -0.035, 0.255]);
     Ok(World {
@@ -155,7 +157,7 @@ fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
     let (mut plant, mut scene_graph) = empty()?;
     let origin = Isometry3::identity();
     load((&mut plant, &mut scene_graph), model, packages, origin)?;
-    plant.finalize()?;
+    let plant = plant.build()?;
     if let Some(source) = plant.source_id() {
         scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
     }
@@ -183,18 +185,16 @@ fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
 fn take_pictures(world: &World, args: &Args, out: &mut impl Write) -> AnyResult<()> {
     std::fs::create_dir_all(&args.out)
         .map_err(|e| format!("cannot create the directory '{}': {e}", args.out.display()))?;
-    let mut plant = world.plant.clone();
-    plant.set_position_source(PositionSource::InputPort);
     let mut builder = DiagramBuilder::new();
-    let (plant, scene_graph) =
-        add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
+    let (plant, scene) = (world.plant.clone(), world.scene_graph.clone());
+    let (plant, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene)?;
     let motion = builder.add("motion", TrajectorySource::new(world.trajectory.clone(), 0));
     builder.connect(motion.y, plant.position()?);
 
     let distance = world.camera.translation.vector.norm().max(0.1);
     let camera = DepthRenderCamera::new("cpu", camera_info()?)
         .with_depth_range(0.01 * distance..20.0 * distance)?;
-    let world_frame = scene_graph.system().world_frame_id();
+    let world_frame = scene_graph.world_frame_id();
     let camera = RgbdSensor::from_depth_camera(world_frame, world.camera, camera);
     let camera = builder.add_f64("camera", camera);
     builder.connect(scene_graph.query, camera.geometry_query);

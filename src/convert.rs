@@ -12,7 +12,7 @@ use tarragon::geometry::MeshSource;
 use tarragon::geometry::mesh::{
     VolumeMesh, format_vtk, read_volume, refine_volume_mesh, warn_of_faulty_tetrahedra,
 };
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::MultibodyPlantBuilder;
 use tarragon::prelude::*;
 
 /// Time step of the plant (s). It is never written; the output has the time step of the input file,
@@ -50,13 +50,13 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
     }
     // An error before the model is loaded.
     OutputFormat::of_file(&args.output)?;
-    let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
+    let (plant, mut scene) = (MultibodyPlantBuilder::new(TIME_STEP)?, SceneGraph::new());
     let mut options = ModelOptions::default();
     let extras = Extras {
         model_options: Some(&mut options),
         ..Extras::default()
     };
-    args.model.load_with(&mut plant, &mut scene, extras)?;
+    let plant = args.model.load_with(plant, &mut scene, extras)?;
     let mut writer = ModelWriter::with_scene_graph(&plant, &scene);
     if let Some(step) = options.time_step {
         writer.set_time_step(step);

@@ -90,7 +90,7 @@ pub mod prelude {
     };
     pub use tarragon_multibody::{
         BodyIndex, ContactModel, FixedOffsetFrame, FrameIndex, JacobianWrt, MultibodyPlant,
-        PdControllerGains, PositionSource, add_multibody_plant_scene_graph,
+        MultibodyPlantBuilder, PdControllerGains, PositionSource, add_multibody_plant_scene_graph,
     };
     pub use tarragon_sensors::{
         CameraConfig, CameraInfo, DepthRenderCamera, ImageIo, ImageWriter, RgbdSensor,

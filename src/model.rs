@@ -11,7 +11,7 @@ use tarragon::formats::{MjcfSemantics, ModelOptions, OnWarning, Parser};
 use tarragon::framework::counted;
 use tarragon::framework::warnings::{collect, warn};
 use tarragon::geometry::HydroelasticType;
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::{MultibodyPlant, MultibodyPlantBuilder};
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
 
@@ -109,18 +109,18 @@ impl ModelArgs {
     /// Same as [`Options::load`].
     pub(crate) fn load(
         &self,
-        plant: &mut MultibodyPlant,
+        plant: MultibodyPlantBuilder,
         scene_graph: &mut SceneGraph,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<MultibodyPlant, Box<dyn Error>> {
         self.load_with(plant, scene_graph, Extras::default())
     }
     /// Same as [`Options::load`].
     pub(crate) fn load_with(
         &self,
-        plant: &mut MultibodyPlant,
+        plant: MultibodyPlantBuilder,
         scene_graph: &mut SceneGraph,
         extras: Extras<'_>,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<MultibodyPlant, Box<dyn Error>> {
         let models = std::slice::from_ref(&self.model);
         self.options.load(models, plant, scene_graph, extras)
     }
@@ -160,29 +160,26 @@ impl Options {
         self.source.report(warnings)
     }
 
-    /// Adds the models and finalizes the plant. All warnings and errors go to standard error.
+    /// Adds the models and builds the plant. All warnings and errors go to standard error.
     pub(crate) fn load(
         &self,
         models: &[PathBuf],
-        plant: &mut MultibodyPlant,
+        mut plant: MultibodyPlantBuilder,
         scene_graph: &mut SceneGraph,
         extras: Extras<'_>,
-    ) -> Result<(), Box<dyn Error>> {
-        self.add(models, plant, scene_graph, extras)?;
+    ) -> Result<MultibodyPlant, Box<dyn Error>> {
+        self.add(models, &mut plant, scene_graph, extras)?;
         let shown: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
         let shown = shown.join(", ");
-        plant
-            .finalize()
-            .map_err(|e| format!("{shown}: error: {e}"))?;
-        Ok(())
+        Ok(plant.build().map_err(|e| format!("{shown}: error: {e}"))?)
     }
 
-    /// Adds the models to a plant that stays open for more. All warnings and errors go to standard
+    /// Adds the models to a plant. All warnings and errors go to standard
     /// error.
     pub(crate) fn add(
         &self,
         models: &[PathBuf],
-        plant: &mut MultibodyPlant,
+        plant: &mut MultibodyPlantBuilder,
         scene_graph: &mut SceneGraph,
         extras: Extras<'_>,
     ) -> Result<(), Box<dyn Error>> {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
-use tarragon::multibody::ModelInstanceIndex;
+use tarragon::multibody::{ModelInstanceIndex, MultibodyModel};
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
 
@@ -52,7 +52,7 @@ pub(crate) fn show_sky(meshcat: &Meshcat, skybox: Option<&CubeMap>) -> Result<()
 /// Gives the collision geometry of models without visuals the illustration role, so that their page
 /// is not empty, and says so. Collision geometry of the world is shown only if nothing else is.
 pub(crate) fn show_models_without_visuals(
-    plant: &MultibodyPlant,
+    plant: &MultibodyModel,
     scene: &mut SceneGraph,
 ) -> Result<(), Box<dyn Error>> {
     let inspector = scene.model_inspector();

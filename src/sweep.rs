@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use tarragon::framework::counted;
 use tarragon::framework::primitives::{VectorLogSink, VectorSystem};
 use tarragon::multibody::{
-    JointKind, MultibodyPlant, PositionSource, add_multibody_plant_scene_graph,
+    JointKind, MultibodyPlant, MultibodyPlantBuilder, PositionSource,
+    add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 
@@ -94,10 +95,10 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Box<dyn Error>> {
         )
         .into());
     }
-    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut plant = MultibodyPlantBuilder::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
-    args.model.load(&mut plant, &mut scene_graph)?;
     plant.set_position_source(PositionSource::InputPort);
+    let plant = args.model.load(plant, &mut scene_graph)?;
     let mut columns = plant.position_names().to_vec();
     let positions = columns.len();
     for (_, body) in plant.bodies() {
@@ -221,10 +222,10 @@ mod tests {
             joint("s", "screw", screw),
             joint("c", "curvilinear", &loop_of(0.25)),
         );
-        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.add_models_from_string(&text, "urdf").unwrap();
-        plant.finalize().unwrap();
+        let plant = plant.build().unwrap();
         let swing = swing(&plant, 4.0).unwrap();
         let mut q = plant.default_positions();
         swing(1.0, &mut q);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tarragon::formats::Parser;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::MultibodyPlantBuilder;
 use tarragon::prelude::*;
 use tarragon::{Error, ErrorKind};
 
@@ -12,9 +12,12 @@ fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models")
 }
 
-/// Loads a model as programs do: with a renderer, then finalizing.
+/// Loads a model as programs do: with a renderer, and builds the plant.
 fn load(path: &Path) -> Result<String, String> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("cpu", engine).unwrap();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -32,7 +35,7 @@ fn load(path: &Path) -> Result<String, String> {
         assert_eq!(scene.model_inspector().num_geometries(), 0);
         parsed?;
     }
-    plant.finalize().map_err(|e| e.to_string())?;
+    plant.build().map_err(|e| e.to_string())?;
     Ok(warnings.join("\n"))
 }
 
@@ -172,7 +175,7 @@ fn errors_of_every_crate_convert_to_the_framework_error() {
         Ok(())
     }
     fn multibody() -> Result<()> {
-        MultibodyPlant::new(-1.0)?;
+        MultibodyPlantBuilder::new(-1.0)?;
         Ok(())
     }
     fn lcm() -> Result<()> {

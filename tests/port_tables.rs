@@ -2,6 +2,7 @@
 
 use nalgebra::Isometry3;
 use std::collections::BTreeSet;
+use tarragon::fem::DeformableBodyConfig;
 use tarragon::framework::SystemInfo;
 use tarragon::framework::primitives::*;
 use tarragon::framework::random::RandomDistribution;
@@ -12,7 +13,7 @@ use tarragon::lcm::{
     LcmSubscriberSystem,
 };
 use tarragon::multibody::{
-    Joint, ModelInstanceIndex, ModelSensor, MultibodyPlant, PositionSource, SensorSubject,
+    Joint, ModelInstanceIndex, ModelSensor, MultibodyPlantBuilder, PositionSource, SensorSubject,
     SpatialInertia,
 };
 use tarragon::prelude::*;
@@ -165,7 +166,7 @@ fn ports_of_scene_graph() {
 #[test]
 fn ports_of_multibody_plant() {
     let mut scene = SceneGraph::new();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -175,8 +176,13 @@ fn ports_of_multibody_plant() {
     let joint = Joint::revolute("joint", BodyIndex::WORLD, arm, Vector3::z()).unwrap();
     let joint = plant.add_joint(joint).unwrap();
     plant.add_joint_actuator("motor", joint, 1.0).unwrap();
-    plant.finalize().unwrap();
-    let mut with_state = declared(plant.clone());
+    let ball = Sphere::new(0.1).unwrap();
+    let ball = GeometryInstance::new(Isometry3::identity(), ball, "ball").unwrap();
+    let ball = ball.with_proximity(ProximityProperties::new());
+    plant
+        .register_deformable_body(&mut scene, ball, &DeformableBodyConfig::default(), 0.2)
+        .unwrap();
+    let mut with_state = declared(plant.clone().build().unwrap());
     // Documented once for all model instances.
     let ports = [&mut with_state.input_ports, &mut with_state.output_ports];
     for name in ports.into_iter().flatten() {
@@ -187,11 +193,11 @@ fn ports_of_multibody_plant() {
         }
     }
     plant.set_position_source(PositionSource::InputPort);
-    let source = concat!(
-        include_str!("../multibody/src/plant/multibody_plant.rs"),
-        include_str!("../multibody/src/plant/steps/force_ports.rs")
+    let with_input = declared(plant.build().unwrap());
+    check(
+        include_str!("../multibody/src/plant/ports.rs"),
+        &[with_state, with_input],
     );
-    check(source, &[with_state, declared(plant)]);
 }
 
 #[test]
@@ -240,10 +246,10 @@ fn ports_of_sensors() {
         include_str!("../sensors/src/rotary_encoders.rs"),
         &[declared(encoders)],
     );
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     let clock = ModelSensor::new("{sensor}", "clock", SensorSubject::Plant);
     plant.add_model_sensor(clock).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     check(
         include_str!("../sensors/src/model_sensors/system.rs"),
         &[declared(ModelSensors::new(&plant).unwrap())],
@@ -301,8 +307,8 @@ fn ports_of_visualization() {
         ..Default::default()
     };
     let meshcat = Meshcat::new(params).unwrap();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
-    plant.finalize().unwrap();
+    let plant = MultibodyPlantBuilder::new(0.001).unwrap();
+    let plant = plant.build().unwrap();
     let visualizer = MeshcatVisualizer::new(meshcat.clone(), Default::default()).unwrap();
     check(
         include_str!("../visualization/src/meshcat_visualizer/mod.rs"),

@@ -81,8 +81,8 @@ fn named(file: &Path) -> String {
 fn load(
     file: &Path,
     packages: &[(String, PathBuf)],
-) -> Result<(MultibodyPlant, SceneGraph, usize)> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
+) -> Result<(MultibodyPlantBuilder, SceneGraph, usize)> {
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(TIME_STEP)?, SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     for (name, folder) in packages {
         parser.package_map_mut().add(name, folder)?;
@@ -109,14 +109,14 @@ fn load(
 }
 
 /// Simulates a plant; returns its state at the end, `[q; v]`.
-fn simulate(plant: MultibodyPlant, scene: SceneGraph, seconds: f64) -> Result<Vec<f64>> {
+fn simulate(plant: MultibodyPlantBuilder, scene: SceneGraph, seconds: f64) -> Result<Vec<f64>> {
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     sim.advance_to(seconds)?;
-    let mut state = plant.system().positions(&plant, sim.context())?.to_vec();
-    state.extend(plant.system().velocities(&plant, sim.context())?.iter());
+    let mut state = plant.positions(sim.context())?.to_vec();
+    state.extend(plant.velocities(sim.context())?.iter());
     Ok(state)
 }
 
@@ -240,7 +240,10 @@ fn a_pile_is_simulated_in_constant_memory() {
 /// Simulates 20 spheres and boxes that fall onto each other, and compares the memory at the end
 /// with that after the first half.
 fn pile(seconds: f64) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     for i in 0..20 {
         let shape = ["<sphere radius='.05'/>", "<box size='.1 .1 .1'/>"][i % 2];
@@ -273,7 +276,7 @@ fn pile(seconds: f64) {
     let before = resident_pages().unwrap();
     sim.advance_to(seconds).unwrap();
     let after = resident_pages().unwrap();
-    let velocities = plant.system().velocities(&plant, sim.context()).unwrap();
+    let velocities = plant.velocities(sim.context()).unwrap();
     assert!(velocities.iter().all(|v| v.is_finite()));
     println!("pile: {seconds} s, {before} pages after the first half, {after} at the end");
     // Room for the work space of contacts that appear late, and for the allocator: a leak of a

@@ -27,12 +27,10 @@ fn material(friction: f64) -> ProximityProperties {
 }
 
 /// A plant on the ground, and its scene.
-fn ground(approximation: DiscreteContactApproximation) -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(DT).unwrap(), SceneGraph::new());
-    plant
-        .set_discrete_contact_approximation(approximation)
-        .unwrap();
-    plant.set_contact_model(ContactModel::Point).unwrap();
+fn ground(approximation: DiscreteContactApproximation) -> (MultibodyPlantBuilder, SceneGraph) {
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(DT).unwrap(), SceneGraph::new());
+    plant.set_discrete_contact_approximation(approximation);
+    plant.set_contact_model(ContactModel::Point);
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -55,7 +53,7 @@ pub(crate) fn boxes(
     approximation: DiscreteContactApproximation,
     n: usize,
     height: usize,
-) -> (MultibodyPlant, SceneGraph) {
+) -> (MultibodyPlantBuilder, SceneGraph) {
     let (mut plant, mut scene) = ground(approximation);
     let size = Vector3::new(0.2, 0.2, 0.06);
     let (pad, columns) = (0.01, ((n / height) as f64).sqrt().ceil() as usize);
@@ -110,12 +108,12 @@ pub(crate) fn clutter(
     approximation: DiscreteContactApproximation,
     n: usize,
     seed: u32,
-) -> (MultibodyPlant, SceneGraph) {
+) -> (MultibodyPlantBuilder, SceneGraph) {
     heap(approximation, n, &[Sphere::new(0.05).unwrap().into()], seed)
 }
 
 /// The objects of `bin_20_objects` in `c_hydro.py`, soft, in the bin of [`clutter`].
-pub(crate) fn soft_heap(model: ContactModel) -> (MultibodyPlant, SceneGraph) {
+pub(crate) fn soft_heap(model: ContactModel) -> (MultibodyPlantBuilder, SceneGraph) {
     let shapes: [Shape; 5] = [
         Sphere::new(0.05).unwrap().into(),
         BoxShape::new(0.09, 0.09, 0.09).unwrap().into(),
@@ -124,7 +122,7 @@ pub(crate) fn soft_heap(model: ContactModel) -> (MultibodyPlant, SceneGraph) {
         Ellipsoid::new(0.05, 0.04, 0.06).unwrap().into(),
     ];
     let (mut plant, scene) = heap(DiscreteContactApproximation::Lagged, 20, &shapes, 1);
-    plant.set_contact_model(model).unwrap();
+    plant.set_contact_model(model);
     (plant, scene)
 }
 
@@ -134,7 +132,7 @@ fn heap(
     n: usize,
     shapes: &[Shape],
     mut seed: u32,
-) -> (MultibodyPlant, SceneGraph) {
+) -> (MultibodyPlantBuilder, SceneGraph) {
     let (mut plant, mut scene) = ground(approximation);
     let k = if n <= 20 { 3 } else { 4 };
     let w = 0.11 * k as f64 / 2.0 + 0.05;
@@ -203,7 +201,9 @@ fn box_inertia(mass: f64, size: &Vector3<f64>) -> SpatialInertia {
 }
 
 /// An arm of seven joints whose two fingers hold a box by eight spheres.
-pub(crate) fn arm(approximation: DiscreteContactApproximation) -> (MultibodyPlant, SceneGraph) {
+pub(crate) fn arm(
+    approximation: DiscreteContactApproximation,
+) -> (MultibodyPlantBuilder, SceneGraph) {
     let (mut plant, mut scene) = ground(approximation);
     let model = plant.add_model_instance("arm").unwrap();
     let arm_link = {

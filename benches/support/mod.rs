@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tarragon::formats::Parser;
 use tarragon::framework::math;
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::MultibodyPlantBuilder;
 
 /// Directory of the scenes.
 pub(crate) fn scenes() -> PathBuf {
@@ -63,9 +63,9 @@ pub(crate) fn pose(value: &Value) -> Isometry3<f64> {
     math::pose(q, Vector3::new(p[4], p[5], p[6]))
 }
 
-/// The chain of `n` revolute joints of the scripts, alternately about z and y, not finalized; its
+/// The chain of `n` revolute joints of the scripts, alternately about z and y; its
 /// first link is the world.
-pub(crate) fn chain(n: usize, time_step: f64) -> MultibodyPlant {
+pub(crate) fn chain(n: usize, time_step: f64) -> MultibodyPlantBuilder {
     let mut urdf = String::from("<robot name='chain'><link name='world'/>");
     for i in 1..=n {
         let axis = ["0 0 1", "0 1 0"][i % 2];
@@ -82,7 +82,7 @@ pub(crate) fn chain(n: usize, time_step: f64) -> MultibodyPlant {
              <limit lower='-3' upper='3' effort='100' velocity='10'/></joint>"
         );
     }
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     Parser::new(&mut plant)
         .add_models_from_string(&(urdf + "</robot>"), "urdf")
         .unwrap();

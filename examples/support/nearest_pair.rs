@@ -12,16 +12,14 @@ const TOLERANCE: f64 = 1e-6;
 
 /// Prints the nearest pair over time, with gradients by dual numbers and by central differences.
 pub(crate) fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResult<()> {
-    let mut plant = world.plant.clone();
-    plant.set_position_source(PositionSource::InputPort);
     let mut builder = DiagramBuilder::new();
-    let (plant, scene_graph) =
-        add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
+    let (plant, scene) = (world.plant.clone(), world.scene_graph.clone());
+    let (plant, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene)?;
     let diagram = builder.build()?;
     let mut ctx = diagram.default_context();
     let (position, query) = (plant.position()?, scene_graph.query);
 
-    let inspector = scene_graph.system().model_inspector();
+    let inspector = scene_graph.model_inspector();
     // Frames are named model::body. Obstacles matter more than the robot's own wrist, so pairs
     // within one model count only if there are no others.
     let model = |id: GeometryId| -> AnyResult<&str> {

@@ -2,7 +2,7 @@
 //! directives.
 //!
 //! A [`Parser`] adds what a file describes to a
-//! [`MultibodyPlant`](tarragon_multibody::MultibodyPlant) and its
+//! [`MultibodyPlantBuilder`](tarragon_multibody::MultibodyPlantBuilder) and its
 //! [`SceneGraph`](tarragon_geometry::SceneGraph), and reports what it does not use. A
 //! [`ModelWriter`] writes a plant in one of three formats.
 //!

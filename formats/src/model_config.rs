@@ -4,7 +4,7 @@ use crate::Result;
 use crate::parser::Parser;
 use crate::reading::on_warning::OnWarning;
 use std::path::Path;
-use tarragon_multibody::{MultibodyPlant, MultibodyPlantConfig};
+use tarragon_multibody::{MultibodyPlantBuilder, MultibodyPlantConfig};
 
 /// Configuration of a plant from a model file.
 pub trait FromModel: Sized {
@@ -19,7 +19,8 @@ pub trait FromModel: Sized {
     /// let folder = tempfile::tempdir()?;
     /// let file = folder.path().join("m.xml");
     /// std::fs::write(&file, "<mujoco model='m'><option timestep='0.005'/></mujoco>")?;
-    /// let mut plant = MultibodyPlant::from_config(&MultibodyPlantConfig::from_model(&file)?)?;
+    /// let config = MultibodyPlantConfig::from_model(&file)?;
+    /// let mut plant = MultibodyPlantBuilder::from_config(&config)?;
     /// assert_eq!(plant.time_step(), 0.005);
     /// Parser::new(&mut plant).add_models(&file)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,7 +34,7 @@ pub trait FromModel: Sized {
 impl FromModel for MultibodyPlantConfig {
     fn from_model(path: impl AsRef<Path>) -> Result<Self> {
         let mut config = Self::default();
-        let mut plant = MultibodyPlant::new(config.time_step)?;
+        let mut plant = MultibodyPlantBuilder::new(config.time_step)?;
         let mut parser = Parser::new(&mut plant);
         parser.on_warning(OnWarning::Ignore);
         parser.add_models(path)?;

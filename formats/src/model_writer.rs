@@ -17,20 +17,21 @@ use tarragon_multibody::MultibodyPlant;
 ///
 /// Everything that a model file declares is written: bodies, frames, joints, actuators,
 /// constraints, force elements, collision filters, and geometries if there is a scene. What
-/// `finalize` adds is not. Numbers are written with all their digits. Settings of the plant that
+/// building the plant adds is not. Numbers are written with all their digits. Settings of the plant
+/// that
 /// are no part of models, such as those of contact, are not written.
 ///
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_formats::*;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let model = plant.add_model_instance("door")?;
 /// let leaf = plant.add_rigid_body("leaf", model, SpatialInertia::plausible(8.0, Vector3::x())?)?;
 /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, leaf, Vector3::z())?)?;
 /// let written = ModelWriter::new(&plant).write(OutputFormat::Urdf)?;
 /// assert!(written.diagnostics.is_empty());
-/// let mut again = MultibodyPlant::new(0.001)?;
+/// let mut again = MultibodyPlantBuilder::new(0.001)?;
 /// Parser::new(&mut again).add_models_from_string(&written.text, "urdf")?;
 /// assert_eq!(again.joint_by_name("door::hinge")?, plant.joint_by_name("door::hinge")?);
 /// # Ok::<(), tarragon_multibody::Error>(())

@@ -16,7 +16,7 @@ use tarragon_documents::{Diagnostic, ModelInput, PackageMap, Severity, read_file
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::CubeMap;
-use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, PlantMark};
+use tarragon_multibody::{ModelInstanceIndex, MultibodyPlantBuilder, PlantMark};
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
@@ -29,8 +29,8 @@ use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, PlantMark};
 ///
 /// ```
 /// use tarragon_formats::Parser;
-/// use tarragon_multibody::MultibodyPlant;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::MultibodyPlantBuilder;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
 /// let error = parser.add_models_from_string("<robot name='a'><link/></robot>", "urdf");
 /// assert_eq!(
@@ -38,12 +38,12 @@ use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, PlantMark};
 ///     "<literal>.urdf:1:17: error: <link> has no attribute 'name'"
 /// );
 /// parser.add_models_from_string("<robot name='a'><link name='b'/></robot>", "urdf")?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// assert_eq!(plant.num_positions(), 7);
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 pub struct Parser<'p> {
-    plant: &'p mut MultibodyPlant,
+    plant: &'p mut MultibodyPlantBuilder,
     scene_graph: Option<&'p mut SceneGraph>,
     packages: ParserPackages,
     diagnostics: Vec<Diagnostic>,
@@ -62,7 +62,7 @@ pub struct Parser<'p> {
 impl<'p> Parser<'p> {
     /// Creates a parser that adds models to `plant` without geometry: visual and collision elements
     /// are not read, and their files need not exist.
-    pub fn new(plant: &'p mut MultibodyPlant) -> Self {
+    pub fn new(plant: &'p mut MultibodyPlantBuilder) -> Self {
         Self {
             plant,
             scene_graph: None,
@@ -84,7 +84,7 @@ impl<'p> Parser<'p> {
     /// Creates a parser that adds models to `plant` and their geometry to `scene_graph`, and
     /// registers the plant with the scene.
     pub fn with_scene_graph(
-        plant: &'p mut MultibodyPlant,
+        plant: &'p mut MultibodyPlantBuilder,
         scene_graph: &'p mut SceneGraph,
     ) -> Self {
         Self {
@@ -112,8 +112,8 @@ impl<'p> Parser<'p> {
     ///
     /// ```
     /// use tarragon_formats::{OnWarning, Parser};
-    /// use tarragon_multibody::MultibodyPlant;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::MultibodyPlantBuilder;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let mut parser = Parser::new(&mut plant);
     /// parser.on_warning(OnWarning::Collect);
     /// let robot = "<robot name='a'><link name='b'><inertail/></link></robot>";
@@ -142,8 +142,8 @@ impl<'p> Parser<'p> {
     ///
     /// ```
     /// use tarragon_formats::Parser;
-    /// use tarragon_multibody::MultibodyPlant;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::MultibodyPlantBuilder;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let mut parser = Parser::new(&mut plant);
     /// parser.use_model_time_step();
     /// let text = "<mujoco model='m'><option timestep='0.005'/></mujoco>";
@@ -188,8 +188,8 @@ impl<'p> Parser<'p> {
     /// ```
     /// use tarragon_geometry::render::*;
     /// use tarragon_formats::Parser;
-    /// use tarragon_multibody::MultibodyPlant;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::MultibodyPlantBuilder;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let mut parser = Parser::new(&mut plant);
     /// parser.add_models_from_string(
     ///     "<mujoco model='dusk'><asset>
@@ -215,8 +215,8 @@ impl<'p> Parser<'p> {
     ///
     /// ```
     /// use tarragon_formats::{MjcfSemantics, Parser};
-    /// use tarragon_multibody::MultibodyPlant;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::MultibodyPlantBuilder;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let mut parser = Parser::new(&mut plant);
     /// let text = "<mujoco model='m'><option timestep='0.005'/></mujoco>";
     /// parser.add_models_from_string(text, "xml")?;
@@ -238,7 +238,7 @@ impl<'p> Parser<'p> {
         self.packages.map_mut()
     }
     /// Returns the plant.
-    pub fn plant(&mut self) -> &mut MultibodyPlant {
+    pub fn plant(&mut self) -> &mut MultibodyPlantBuilder {
         self.plant
     }
     /// Returns the warnings and errors of all models so far, in order.
@@ -454,9 +454,9 @@ pub fn process_model_directives(
 /// given. Packages are [the default ones](PackageMap).
 ///
 /// ```
-/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_multibody::MultibodyPlantBuilder;
 /// use tarragon_formats::directives::{ModelDirectives, process_model_directives_into};
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let scene = ModelDirectives::from_yaml("directives: [{add_model_instance: {name: left}}]")?;
 /// process_model_directives_into(&scene, &mut plant, None)?;
 /// assert_eq!(plant.model_instance_names()[2], "left");
@@ -467,7 +467,7 @@ pub fn process_model_directives(
 /// Returns an error in the cases of [`process_model_directives`].
 pub fn process_model_directives_into(
     directives: &ModelDirectives,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     scene_graph: Option<&mut SceneGraph>,
 ) -> Result<Vec<ModelInstanceInfo>> {
     let mut parser = match scene_graph {

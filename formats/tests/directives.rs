@@ -50,13 +50,13 @@ fn packages(dir: &TempDir) -> PackageMap {
 
 fn load_with(text: &str, prefix: &str) -> Result<(MultibodyPlant, Vec<ModelInstanceInfo>)> {
     let dir = package();
-    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut plant = MultibodyPlantBuilder::new(0.001)?;
     let mut parser = Parser::new(&mut plant);
     parser.set_model_name_prefix(prefix);
     *parser.package_map_mut() = packages(&dir);
     let directives = ModelDirectives::from_yaml(text)?;
     let added = process_model_directives(&directives, &mut parser)?;
-    plant.finalize()?;
+    let plant = plant.build()?;
     Ok((plant, added))
 }
 
@@ -253,7 +253,7 @@ fn mistakes_are_reported_and_leave_nothing_behind() {
         ),
     ] {
         let dir = package();
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut scene = SceneGraph::new();
         let before = format!("{plant:?}");
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -334,7 +334,7 @@ fn file_names_are_relative_to_the_directives_file() {
         "directives: [{add_model: {name: B, file: ball.urdf}}]",
     )
     .unwrap();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let models = Parser::new(&mut plant).add_models(&file).unwrap();
     assert_eq!(plant.model_instance_name(models[0]).unwrap(), "B");
     let e = ModelDirectives::load(Path::new("nowhere.dmd.yaml")).unwrap_err();
@@ -360,7 +360,7 @@ fn an_obj_file_becomes_a_body_with_the_density_of_water() {
     ] {
         let path = dir.path().join(file);
         fs::write(&path, cube(head)).unwrap();
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut scene = SceneGraph::new();
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         let models = parser.add_models(&path).unwrap();
@@ -381,7 +381,7 @@ fn an_obj_file_becomes_a_body_with_the_density_of_water() {
             [format!("{name}::collision"), format!("{name}::visual")]
         );
     }
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser
         .add_models_from_string(&cube("o text\n"), "obj")
@@ -404,12 +404,15 @@ fn directives_can_be_processed_without_a_parser() {
     let file = dir.path().join("arm.urdf").display().to_string();
     let text = format!("directives:\n- add_model: {{name: A, file: 'file://{file}'}}\n");
     let directives = ModelDirectives::from_yaml(&text).unwrap();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let added = process_model_directives_into(&directives, &mut plant, None).unwrap();
     assert_eq!(added[0].model_name, "A");
     assert!(plant.body_by_name("A::tip").is_ok());
 
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let again = process_model_directives_into(&directives, &mut plant, Some(&mut scene));
     assert_eq!(again.unwrap(), added);
     assert!(scene.model_inspector().num_geometries() > 0);

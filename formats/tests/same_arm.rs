@@ -24,7 +24,7 @@ struct Arm {
 /// The arm from URDF, SDFormat and MJCF, in this order; all are fixed to the world.
 static ARMS: LazyLock<[Arm; 3]> = LazyLock::new(|| {
     ["urdf", "sdf", "xml"].map(|format| {
-        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
         let mut scene = SceneGraph::new();
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_strict_parsing(true);
@@ -35,7 +35,7 @@ static ARMS: LazyLock<[Arm; 3]> = LazyLock::new(|| {
             let x_wb = Isometry3::identity();
             plant.weld_frames(FrameIndex::WORLD, base, x_wb).unwrap();
         }
-        plant.finalize_with(&mut scene).unwrap();
+        let plant = plant.build_with_scene(&mut scene).unwrap();
         Arm {
             format,
             plant,
@@ -210,7 +210,7 @@ proptest! {
 
 #[test]
 fn bodies_of_the_scene_are_where_its_list_of_objects_says() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_strict_parsing(true);
@@ -220,7 +220,7 @@ fn bodies_of_the_scene_are_where_its_list_of_objects_says() {
         .unwrap();
     let file = models().join("scenes/table_top.dmd.yaml");
     parser.add_models(file).unwrap();
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     assert_eq!(plant.num_positions(), 7 + 2 + 6 * 7);
 
     let q = plant.default_positions();

@@ -34,7 +34,7 @@ fn robot(mesh: &str) -> String {
 const GOOD: &str = "gripper/meshes/finger.obj";
 const BAD: &str = "bad/meshes/nan.obj";
 
-fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
+fn description(plant: &MultibodyPlantBuilder, scene: &SceneGraph) -> String {
     let i = scene.model_inspector();
     let sources: Vec<_> = i.source_ids().map(|s| i.source_name(s).unwrap()).collect();
     let frames: Vec<_> = i.frame_ids().map(|f| i.frame_name(f).unwrap()).collect();
@@ -50,7 +50,7 @@ fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
     format!("{plant:?} {sources:?} {frames:?} {geometries:?}")
 }
 
-fn load(plant: &mut MultibodyPlant, scene: &mut SceneGraph, text: &str) -> Result<()> {
+fn load(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph, text: &str) -> Result<()> {
     let mut parser = Parser::with_scene_graph(plant, scene);
     parser.set_auto_renaming(true);
     parser.add_models_from_string(text, "urdf").map(drop)
@@ -58,7 +58,7 @@ fn load(plant: &mut MultibodyPlant, scene: &mut SceneGraph, text: &str) -> Resul
 
 #[test]
 fn a_failed_load_leaves_an_empty_plant_empty() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let before = description(&plant, &scene);
     let e = load(&mut plant, &mut scene, &robot(BAD)).unwrap_err();
@@ -70,7 +70,7 @@ fn a_failed_load_leaves_an_empty_plant_empty() {
 
 #[test]
 fn a_failed_load_keeps_existing_models() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("cpu", engine).unwrap();
@@ -112,7 +112,7 @@ fn a_failed_load_keeps_existing_models() {
             .body_frame_id(plant.body_by_name("without").unwrap())
             .is_some()
     );
-    plant.finalize_with(&mut scene).unwrap();
+    plant.build_with_scene(&mut scene).unwrap();
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn invalid_hydroelastic_properties_are_errors_with_a_position() {
           <drake:mesh_resolution_hint value='1'/>
           <drake:hydroelastic_modulus value='0'/></drake:proximity_properties></collision>",
     );
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let before = description(&plant, &scene);
     let e = load(&mut plant, &mut scene, &text).unwrap_err().to_string();
@@ -137,7 +137,7 @@ fn invalid_hydroelastic_properties_are_errors_with_a_position() {
 
 #[test]
 fn many_models_with_meshes_load() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let text = robot(GOOD);
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);

@@ -37,7 +37,7 @@ pub type Result<V, E = Error> = std::result::Result<V, E>;
 pub enum ErrorKind {
     /// A value outside its domain, or arguments that do not fit together.
     InvalidArgument,
-    /// A call at the wrong moment, such as a query of a plant that is not finalized.
+    /// A call at the wrong moment, such as a plant that is registered with two scenes.
     InvalidState,
     /// A name, an index or an id of nothing that exists.
     NotFound,

@@ -1,9 +1,10 @@
 //! Robots: bodies connected by joints, their kinematics, dynamics and contact.
 //!
-//! Elements are added to a [`MultibodyPlant`] by hand or by a parser of `tarragon-formats`. Once
-//! finalized, the plant computes body poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as
-//! a system of a diagram ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and
-//! forces are computed from [`PositionKinematics`].
+//! Elements are added to a [`MultibodyPlantBuilder`] by hand or by a parser of `tarragon-formats`.
+//! It builds a [`MultibodyPlant`], which computes body poses, on its own
+//! ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
+//! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed
+//! from [`PositionKinematics`].
 //!
 //! The feature `sparse-cholesky`, which is on by default, solves contact among more than about 150
 //! bodies with faer, several times faster.
@@ -36,11 +37,11 @@ pub use model::{
 };
 pub use plant::{
     BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,
-    DeformableContactInfo, DeformablePorts, DeformableTangent, ExternallyAppliedSpatialForce,
-    FreeDeformableStep, HydroelasticContactInfo, HydroelasticQuadraturePointData, MaterialTangent,
-    MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts, PlantInContext,
-    PlantMark, PlantParameters, PointPairContactInfo, PositionSource, SleepSettings,
-    add_multibody_plant_scene_graph, compute_default_scene_aabb,
+    DeformableContactInfo, DeformableTangent, ExternallyAppliedSpatialForce, FreeDeformableStep,
+    HydroelasticContactInfo, HydroelasticQuadraturePointData, IntoPlant, MaterialTangent,
+    MultibodyModel, MultibodyPlant, MultibodyPlantBuilder, MultibodyPlantConfig,
+    MultibodyPlantPorts, PlantInContext, PlantMark, PlantParameters, PointPairContactInfo,
+    PositionSource, SleepSettings, add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector, check_rotational, rotational_inertia};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -5,7 +5,8 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
 use tarragon_multibody::{
-    FixedOffsetFrame, FrameIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
+    FixedOffsetFrame, FrameIndex, MultibodyPlantBuilder, SpatialInertia,
+    add_multibody_plant_scene_graph,
 };
 use tarragon_sensors::*;
 
@@ -208,8 +209,8 @@ fn engines_of_different_classes_are_told_apart_whatever_their_types_are_called()
 }
 
 /// A plant with a body `hand` in the model `arm`; the frame `tip` is fixed to the body.
-fn plant() -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+fn plant() -> MultibodyPlantBuilder {
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let arm = plant.add_model_instance("arm").unwrap();
     let hand = plant
         .add_rigid_body("hand", arm, SpatialInertia::zero())

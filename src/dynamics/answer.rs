@@ -62,19 +62,16 @@ impl Model {
         ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
     ) -> Result<(), String> {
-        let plant = self.plant.system();
         let lifted = |x: &[f64]| -> Vec<T> { x.iter().map(|x| T::from(*x)).collect() };
-        plant
-            .set_positions(ports, context, &lifted(case.state.q()))
+        ports
+            .set_positions(context, lifted(case.state.q()))
             .map_err(text)?;
-        plant
-            .set_velocities(ports, context, &lifted(case.state.v()))
+        ports
+            .set_velocities(context, lifted(case.state.v()))
             .map_err(text)?;
         for name in &case.lock {
-            let joint = plant.joint_by_name(name).map_err(text)?;
-            plant
-                .set_joint_locked(ports, context, joint, true)
-                .map_err(text)?;
+            let joint = ports.joint_by_name(name).map_err(text)?;
+            ports.set_joint_locked(context, joint, true).map_err(text)?;
         }
         let first = case.inputs.iter().find(|phase| phase.from_step == 0);
         let none = Inputs::default();
@@ -99,15 +96,18 @@ impl Model {
 
     /// Returns the values of the ports of accelerations and forces.
     fn ports(&self, context: &Context<f64>) -> Result<Map<String, Value>, String> {
-        let (plant, ports) = (self.plant.system(), self.plant.dynamics().map_err(text)?);
+        let plant = &self.plant;
         let mut all = Map::new();
-        let vdot = context.eval(ports.generalized_acceleration).map_err(text)?;
+        let vdot = plant.generalized_acceleration().map_err(text)?;
+        let vdot = context.eval(vdot).map_err(text)?;
         all.insert("generalized_acceleration".into(), numbers(vdot));
         if !plant.actuators().is_empty() {
-            let net = context.eval(ports.net_actuation).map_err(text)?;
+            let net = plant.net_actuation().map_err(text)?;
+            let net = context.eval(net).map_err(text)?;
             all.insert("net_actuation".into(), numbers(net));
         }
-        let reactions = context.eval(ports.reaction_forces).map_err(text)?;
+        let reactions = plant.reaction_forces().map_err(text)?;
+        let reactions = context.eval(reactions).map_err(text)?;
         let reactions: Map<String, Value> = plant
             .joints()
             .zip(reactions)
@@ -122,7 +122,7 @@ impl Model {
                 if plant.num_velocities_in(instance).map_err(text)? == 0 {
                     continue;
                 }
-                let port = ports
+                let port = plant
                     .generalized_contact_forces_in(instance)
                     .map_err(text)?;
                 forces.insert(name.clone(), numbers(context.eval(port).map_err(text)?));
@@ -136,16 +136,16 @@ impl Model {
 fn forward(case: &Case, model: &Model) -> Result<Value, String> {
     let mut context = model.diagram.default_context();
     model.start(case, model.plant.ports(), &mut context)?;
-    let plant = model.plant.system();
+    let plant = &model.plant;
     let positions = plant
         .calc_position_kinematics(case.state.q())
         .map_err(text)?;
     let velocities = plant
         .calc_velocity_kinematics(&positions, case.state.v())
         .map_err(text)?;
-    let ports = model.plant.dynamics().map_err(text)?;
+    let vdot = plant.generalized_acceleration().map_err(text)?;
     let mut all = Map::new();
-    match context.eval(ports.generalized_acceleration) {
+    match context.eval(vdot) {
         Ok(vdot) => {
             all = model.ports(&context)?;
             all.remove("generalized_acceleration");
@@ -160,7 +160,7 @@ fn forward(case: &Case, model: &Model) -> Result<Value, String> {
             let u = first
                 .and_then(|phase| phase.actuation.as_deref())
                 .unwrap_or(&[]);
-            let limits = model.plant.system().effort_upper_limits();
+            let limits = model.plant.effort_upper_limits();
             let net: Vec<f64> = u.iter().zip(limits).map(|(u, e)| u.clamp(-e, e)).collect();
             all.insert("net_actuation".into(), numbers(&net));
         }
@@ -217,9 +217,8 @@ fn forward(case: &Case, model: &Model) -> Result<Value, String> {
         .map_err(text)?;
     add("non_conservative_power", number(power));
     if has_vdot && n <= MOST_LISTED {
-        let a = context
-            .eval(ports.body_spatial_accelerations)
-            .map_err(text)?;
+        let a = plant.body_spatial_accelerations().map_err(text)?;
+        let a = context.eval(a).map_err(text)?;
         let bodies = plant.bodies().skip(1);
         let a: Map<String, Value> = bodies
             .map(|(body, _)| (plant.scoped_body_name(body), spatial(&a[body.index()])))
@@ -227,7 +226,8 @@ fn forward(case: &Case, model: &Model) -> Result<Value, String> {
         add("body_spatial_accelerations", a.into());
     }
     if has_vdot && model.has_scene {
-        let contacts = context.eval(ports.contact_results).map_err(text)?;
+        let contacts = plant.contact_results().map_err(text)?;
+        let contacts = context.eval(contacts).map_err(text)?;
         add("contacts", model.contacts(contacts));
     }
     Ok(all.into())
@@ -252,7 +252,6 @@ fn trajectory(case: &Case, model: &Model) -> Result<Value, String> {
     }
     let mut context = model.diagram.default_context();
     model.start(case, model.plant.ports(), &mut context)?;
-    let plant = model.plant.system();
     let mut sim = Simulator::new(&model.diagram, context).map_err(text)?;
     let mut step = case.plant.time_step();
     if step == 0.0 {
@@ -275,12 +274,12 @@ fn trajectory(case: &Case, model: &Model) -> Result<Value, String> {
             sim.advance_to(k as f64 * step).map_err(text)?;
         }
         let ports = model.plant.ports();
-        let q = plant.positions(ports, sim.context()).map_err(text)?;
-        let v = plant.velocities(ports, sim.context()).map_err(text)?;
+        let q = ports.positions(sim.context()).map_err(text)?;
+        let v = ports.velocities(sim.context()).map_err(text)?;
         if k.is_multiple_of(record.every) {
             x.push(numbers(q.iter().chain(&v)));
             if model.has_scene {
-                let port = ports.dynamics().map_err(text)?.contact_results;
+                let port = ports.contact_results().map_err(text)?;
                 contacts.push(model.contacts(sim.context().eval(port).map_err(text)?));
             }
         }
@@ -321,30 +320,23 @@ fn outcome<T: DiagramScalar>(
     let ports = diagram.ports(&model.plant).map_err(text)?;
     let mut context = diagram.default_context();
     model.start(case, &ports, &mut context)?;
-    plant.set_positions(&ports, &mut context, q).map_err(text)?;
-    plant
-        .set_velocities(&ports, &mut context, v)
-        .map_err(text)?;
-    let dynamics = ports.dynamics().map_err(text)?;
-    context
-        .fix(dynamics.actuation(), u.to_vec())
-        .map_err(text)?;
+    ports.set_positions(&mut context, q).map_err(text)?;
+    ports.set_velocities(&mut context, v).map_err(text)?;
+    let actuation = ports.actuation().map_err(text)?;
+    context.fix(actuation, u.to_vec()).map_err(text)?;
     if case.plant.time_step() == 0.0 {
         let positions = plant.calc_position_kinematics(q).map_err(text)?;
         let mut x = plant.map_velocity_to_qdot(&positions, v).map_err(text)?;
-        x.extend(
-            context
-                .eval(dynamics.generalized_acceleration)
-                .map_err(text)?,
-        );
+        let vdot = ports.generalized_acceleration().map_err(text)?;
+        x.extend(context.eval(vdot).map_err(text)?);
         return Ok(x);
     }
     let steps = case.steps.unwrap_or(1);
     let mut sim = Simulator::new(diagram, context).map_err(text)?;
     sim.advance_to(steps as f64 * case.plant.time_step())
         .map_err(text)?;
-    let mut x = plant.positions(&ports, sim.context()).map_err(text)?;
-    x.extend(plant.velocities(&ports, sim.context()).map_err(text)?);
+    let mut x = ports.positions(sim.context()).map_err(text)?;
+    x.extend(ports.velocities(sim.context()).map_err(text)?);
     Ok(x)
 }
 

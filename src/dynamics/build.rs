@@ -9,8 +9,9 @@ use tarragon::framework::{DiagramScalar, math};
 use tarragon::geometry::SceneGraphConfig;
 use tarragon::multibody::{
     BallConstraint, ContactModel, CouplerConstraint, DistanceConstraint, DoorHingeConfig,
-    ExternallyAppliedSpatialForce, ForceElement, Joint, MultibodyPlant, MultibodyPlantPorts,
-    PdControllerGains, SpatialVector, WeldConstraint, add_multibody_plant_scene_graph,
+    ExternallyAppliedSpatialForce, ForceElement, Joint, MultibodyPlant, MultibodyPlantBuilder,
+    MultibodyPlantPorts, PdControllerGains, SpatialVector, WeldConstraint,
+    add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 
@@ -49,19 +50,17 @@ impl Model {
     ) -> Result<Self, String> {
         let options = &case.plant;
         let time_step = options.time_step();
-        let mut plant = MultibodyPlant::new(time_step).map_err(text)?;
+        let mut plant = MultibodyPlantBuilder::new(time_step).map_err(text)?;
         let reading = case.mjcf_semantics.unwrap_or(MjcfReading::Drake);
         let mjcf_semantics = reading.semantics();
         plant.set_exact_rotations(mjcf_semantics == MjcfSemantics::MuJoCo);
         if let Some(name) = &options.discrete_contact_approximation {
             let approximation = name.parse().map_err(text)?;
-            plant
-                .set_discrete_contact_approximation(approximation)
-                .map_err(text)?;
+            plant.set_discrete_contact_approximation(approximation);
         }
         let contact_model = options.contact_model.as_deref().unwrap_or("point");
         let contact_model: ContactModel = contact_model.parse().map_err(text)?;
-        plant.set_contact_model(contact_model).map_err(text)?;
+        plant.set_contact_model(contact_model);
         let sampled = options.use_sampled_output_ports.unwrap_or(false);
         let sampled = sampled && time_step > 0.0;
         plant.set_use_sampled_output_ports(sampled).map_err(text)?;
@@ -122,7 +121,7 @@ impl Model {
                 .map_err(text)?
                 .0
         } else {
-            plant.finalize().map_err(text)?;
+            let plant = plant.build().map_err(text)?;
             b.add("plant", plant)
         };
         Ok(Self {
@@ -139,14 +138,15 @@ impl Model {
         context: &mut Context<T>,
         inputs: &Inputs,
     ) -> Result<(), String> {
-        let (plant, ports) = (self.plant.system(), ports.dynamics().map_err(text)?);
+        let plant = self.plant.system();
         let lifted = |x: &[f64]| -> Vec<T> { x.iter().map(|x| T::from(*x)).collect() };
         let zeros = |n: usize| vec![0.0; n];
         let u = inputs
             .actuation
             .clone()
             .unwrap_or_else(|| zeros(plant.actuators().len()));
-        context.fix(ports.actuation(), lifted(&u)).map_err(text)?;
+        let actuation = ports.actuation().map_err(text)?;
+        context.fix(actuation, lifted(&u)).map_err(text)?;
         for (model, x) in &inputs.desired_state {
             let instance = plant.model_instance_by_name(model).map_err(text)?;
             let port = ports.desired_state_in(instance).map_err(text)?;
@@ -154,9 +154,8 @@ impl Model {
         }
         let n = plant.num_velocities();
         let f = inputs.generalized_force.clone().unwrap_or_else(|| zeros(n));
-        context
-            .fix(ports.applied_generalized_force(), lifted(&f))
-            .map_err(text)?;
+        let port = ports.applied_generalized_force().map_err(text)?;
+        context.fix(port, lifted(&f)).map_err(text)?;
         let mut forces = vec![];
         for force in &inputs.spatial_forces {
             let lift = |x: [f64; 3]| Vector3::from(x.map(T::from));
@@ -169,15 +168,14 @@ impl Model {
                 },
             });
         }
-        context
-            .fix(ports.applied_spatial_force(), forces)
-            .map_err(text)
+        let port = ports.applied_spatial_force().map_err(text)?;
+        context.fix(port, forces).map_err(text)
     }
 }
 
 /// The plant and the scene of a case, while they are built.
 struct Builder<'a> {
-    plant: &'a mut MultibodyPlant,
+    plant: &'a mut MultibodyPlantBuilder,
     scene: Option<&'a mut SceneGraph>,
     models: Option<&'a Path>,
     mjcf_semantics: MjcfSemantics,

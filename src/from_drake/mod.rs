@@ -36,12 +36,12 @@
 //! | `port.FixValue(context, value)` | [`Context::fix`] |
 //! | `system.SetX(context, value)` | [`Context::param_mut`] |
 //! | `system.GetMyContextFromRoot(context)` | nothing: handles work with the whole context |
-//! | `body.SetMass(context, mass)` | [`MultibodyPlant::set_mass`] |
-//! | `body.SetSpatialInertiaInBodyFrame(context, M)` | [`MultibodyPlant::set_spatial_inertia`] |
-//! | `joint.SetDampingVector(context, damping)` | [`MultibodyPlant::set_damping_vector`] |
-//! | `actuator.SetRotorInertia(context, inertia)` | [`MultibodyPlant::set_rotor_inertia`] |
-//! | `actuator.SetGearRatio(context, ratio)` | [`MultibodyPlant::set_gear_ratio`] |
-//! | `spring.SetStiffness(context, stiffness)` | [`MultibodyPlant::set_spring_stiffness`] |
+//! | `body.SetMass(context, mass)` | [`set_mass`] |
+//! | `body.SetSpatialInertiaInBodyFrame(context, M)` | [`set_spatial_inertia`] |
+//! | `joint.SetDampingVector(context, damping)` | [`set_damping_vector`] |
+//! | `actuator.SetRotorInertia(context, inertia)` | [`set_rotor_inertia`] |
+//! | `actuator.SetGearRatio(context, ratio)` | [`set_gear_ratio`] |
+//! | `spring.SetStiffness(context, stiffness)` | [`set_spring_stiffness`] |
 //! | `bushing.SetForceStiffnessConstants(context, k)` | [`set_bushing_constants`][bushing] |
 //!
 //! [`DiagramBuilder::add`]: crate::framework::DiagramBuilder::add
@@ -49,13 +49,13 @@
 //! [`Context::eval`]: crate::framework::Context::eval
 //! [`Context::fix`]: crate::framework::Context::fix
 //! [`Context::param_mut`]: crate::framework::Context::param_mut
-//! [`MultibodyPlant::set_mass`]: crate::multibody::MultibodyPlant::set_mass
-//! [`MultibodyPlant::set_spatial_inertia`]: crate::multibody::MultibodyPlant::set_spatial_inertia
-//! [`MultibodyPlant::set_damping_vector`]: crate::multibody::MultibodyPlant::set_damping_vector
-//! [`MultibodyPlant::set_rotor_inertia`]: crate::multibody::MultibodyPlant::set_rotor_inertia
-//! [`MultibodyPlant::set_gear_ratio`]: crate::multibody::MultibodyPlant::set_gear_ratio
-//! [`MultibodyPlant::set_spring_stiffness`]: crate::multibody::MultibodyPlant::set_spring_stiffness
-//! [bushing]: crate::multibody::MultibodyPlant::set_bushing_constants
+//! [`set_mass`]: crate::multibody::MultibodyPlantPorts::set_mass
+//! [`set_spatial_inertia`]: crate::multibody::MultibodyPlantPorts::set_spatial_inertia
+//! [`set_damping_vector`]: crate::multibody::MultibodyPlantPorts::set_damping_vector
+//! [`set_rotor_inertia`]: crate::multibody::MultibodyPlantPorts::set_rotor_inertia
+//! [`set_gear_ratio`]: crate::multibody::MultibodyPlantPorts::set_gear_ratio
+//! [`set_spring_stiffness`]: crate::multibody::MultibodyPlantPorts::set_spring_stiffness
+//! [bushing]: crate::multibody::MultibodyPlantPorts::set_bushing_constants
 //!
 //! ```
 //! use tarragon::framework::primitives::Gain;

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use tarragon::documents::{Diagnostic, Severity};
 use tarragon::formats::{MjcfSemantics, Parser};
 use tarragon::framework::warnings::collect;
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::MultibodyPlantBuilder;
 use tarragon::prelude::*;
 
 /// Time step of the plant (s); it affects nothing that is printed.
@@ -125,7 +125,7 @@ fn load(args: &InspectArgs) -> Result<Result<Inspected, Failure>, Box<dyn Error>
             diagnostics: vec![],
         }));
     }
-    let mut plant = MultibodyPlant::new(TIME_STEP)?;
+    let mut plant = MultibodyPlantBuilder::new(TIME_STEP)?;
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     args.model.configure(&mut parser)?;
@@ -141,9 +141,10 @@ fn load(args: &InspectArgs) -> Result<Result<Inspected, Failure>, Box<dyn Error>
         Ok(models) => models,
         Err(error) => return Ok(Err(failed("parse", error.to_string()))),
     };
-    if let Err(error) = plant.finalize_with(&mut scene) {
-        return Ok(Err(failed("finalize", error.to_string())));
-    }
+    let plant = match plant.build_with_scene(&mut scene) {
+        Ok(plant) => plant,
+        Err(error) => return Ok(Err(failed("finalize", error.to_string()))),
+    };
     Ok(Ok(Inspected {
         plant,
         scene,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tarragon::fem::DeformableBodyConfig;
 use tarragon::framework::counted;
 use tarragon::geometry::Shape;
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::{MultibodyPlant, MultibodyPlantBuilder};
 use tarragon::prelude::*;
 
 /// Name of the field that a line has.
@@ -97,12 +97,12 @@ impl ForcesRequest {
     }
 
     fn plant(&self) -> Result<(MultibodyPlant, tarragon::multibody::DeformableBodyIndex)> {
-        let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(TIME_STEP)?, SceneGraph::new());
         plant.register_as_source_for_scene_graph(&mut scene)?;
         let geometry = GeometryInstance::new(Isometry3::identity(), self.shape.clone(), "body")?
             .with_proximity(ProximityProperties::new());
         let config = &self.config;
         let body = plant.register_deformable_body(&mut scene, geometry, config, self.hint)?;
-        Ok((plant, body))
+        Ok((plant.build()?, body))
     }
 }

@@ -14,7 +14,7 @@ use tarragon::framework::Block;
 use tarragon::geometry::{GeometryId, Shape};
 use tarragon::multibody::{
     DeformableBodyIndex, DiscreteContactApproximation, ModelInstanceIndex, MultibodyPlant,
-    SpatialInertia, add_multibody_plant_scene_graph,
+    MultibodyPlantBuilder, SpatialInertia, add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 
@@ -139,12 +139,10 @@ impl MotionRequest {
 
     fn run(self) -> Result<Vec<StateJson>, String> {
         let plain = |e: Error| format!("{PLACE}: {e}");
-        let mut plant = MultibodyPlant::new(self.time_step).map_err(plain)?;
+        let mut plant = MultibodyPlantBuilder::new(self.time_step).map_err(plain)?;
         let mut scene = SceneGraph::new();
         let sap = DiscreteContactApproximation::Sap;
-        plant
-            .set_discrete_contact_approximation(sap)
-            .map_err(plain)?;
+        plant.set_discrete_contact_approximation(sap);
         if let Some(gravity) = self.gravity {
             plant.set_gravity(gravity).map_err(plain)?;
         }
@@ -254,7 +252,7 @@ impl Body {
 
     fn add(
         &self,
-        plant: &mut MultibodyPlant,
+        plant: &mut MultibodyPlantBuilder,
         scene: &mut SceneGraph,
         names: &mut SceneNames,
     ) -> Result<()> {
@@ -339,7 +337,7 @@ impl Rigid {
 
     fn add(
         &self,
-        plant: &mut MultibodyPlant,
+        plant: &mut MultibodyPlantBuilder,
         scene: &mut SceneGraph,
         names: &mut SceneNames,
     ) -> Result<()> {
@@ -402,7 +400,7 @@ impl SceneNames {
             let found = self.geometry.iter().find(|(other, _)| *other == id);
             found.map(|(_, name)| name.clone()).unwrap_or_default()
         };
-        let results = ctx.eval(plant.dynamics()?.contact_results)?;
+        let results = ctx.eval(plant.contact_results()?)?;
         let contacts = results.deformable_contacts().iter();
         let mut contacts: Vec<ContactJson> = contacts
             .map(|contact| ContactJson {

@@ -30,13 +30,13 @@ impl View {
     pub(super) fn new(args: &RenderArgs) -> Result<Self, Box<dyn Error>> {
         let config = args.camera.as_deref().map(|file| read_camera(file, args));
         let config = config.transpose()?;
-        let mut plant = MultibodyPlant::new(0.001)?;
+        let plant = MultibodyPlantBuilder::new(0.001)?;
         let mut scene_graph = SceneGraph::new();
         // Before the model, so that what its geometry lacks is reported at its place.
         add_renderers(args, config.as_ref(), &mut scene_graph, None)?;
         let mut skybox = None;
         let extras = model::Extras::skybox(&mut skybox);
-        args.model.load_with(&mut plant, &mut scene_graph, extras)?;
+        let plant = args.model.load_with(plant, &mut scene_graph, extras)?;
         if let Some(skybox) = skybox.filter(|_| !args.no_skybox) {
             let name = config.as_ref().map_or(STUDIO, |c| &*c.renderer_name);
             scene_graph.remove_renderer(name)?;

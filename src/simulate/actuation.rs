@@ -41,7 +41,7 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Creates the inputs of a finalized plant. `inputs` holds values by the index of the actuator.
+    /// Creates the inputs of a plant. `inputs` holds values by the index of the actuator.
     /// All other efforts and controls are 0, except that controllers and position servos hold the
     /// default positions with any driver. With a server, each actuator gets a slider, unless its
     /// model has a [`Driver::ZeroForce`]. Sliders name the model if several models have actuators.
@@ -212,10 +212,9 @@ impl Actuation {
         plant: &Block<MultibodyPlant>,
         context: &mut Context<f64>,
     ) -> Result<(), Box<dyn Error>> {
-        let ports = plant.dynamics()?;
-        context.fix(ports.actuation(), self.efforts.clone())?;
+        context.fix(plant.actuation()?, self.efforts.clone())?;
         for (instance, desired) in &self.desired {
-            context.fix(ports.desired_state_in(*instance)?, desired.clone())?;
+            context.fix(plant.desired_state_in(*instance)?, desired.clone())?;
         }
         Ok(())
     }

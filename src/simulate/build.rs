@@ -18,8 +18,8 @@ use tarragon::formats::directives::{ModelDirective, ModelDirectives, process_mod
 use tarragon::framework::{Diagram, counted};
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::{
-    ContactModel, ContactResults, Joint, JointIndex, MultibodyPlant,
-    add_multibody_plant_scene_graph, compute_default_scene_aabb,
+    ContactModel, ContactResults, Joint, JointIndex, MultibodyModel, MultibodyPlant,
+    MultibodyPlantBuilder, add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -44,7 +44,7 @@ pub(super) struct World {
     pub(super) inputs: BTreeMap<usize, f64>,
 }
 
-/// Loads a model, puts a ground below it and finalizes the plant.
+/// Loads a model, puts a ground below it and builds the plant.
 pub(super) fn load_model(
     args: &SimulateArgs,
     scenario: &Scenario,
@@ -65,7 +65,7 @@ pub(super) fn load_model(
         page::show_models_without_visuals(&plant, &mut scene)?;
     }
     if args.contact_model.is_none() && model::declares_hydroelastics(&scene)? {
-        plant.set_contact_model(ContactModel::HydroelasticWithFallback)?;
+        plant.set_contact_model(ContactModel::HydroelasticWithFallback);
     }
     if args.weld {
         plant.weld_unattached_bodies(Isometry3::identity())?;
@@ -91,7 +91,7 @@ pub(super) fn load_model(
     if let Some(ground) = ground {
         ground.add(&mut plant, &mut scene)?;
     }
-    plant.finalize()?;
+    let mut plant = plant.build()?;
     if let Some(ground) = ground {
         ground.lift(&mut plant)?;
     }
@@ -149,7 +149,7 @@ fn warn_of_continuous_time(cause: &str, plant: &MultibodyPlant) {
 
 /// Moves the default positions of joints into their limits, because a violated limit throws the
 /// model away. Returns the names of the joints.
-fn start_within_limits(plant: &mut MultibodyPlant) -> Result<Vec<String>> {
+fn start_within_limits(plant: &mut MultibodyPlantBuilder) -> Result<Vec<String>> {
     let mut names = vec![];
     for (joint, name, q) in beyond_limits(plant) {
         plant.set_default_joint_positions(joint, &q)?;
@@ -160,7 +160,7 @@ fn start_within_limits(plant: &mut MultibodyPlant) -> Result<Vec<String>> {
 
 /// Returns the joints whose default positions violate their limits, with the nearest positions that
 /// do not.
-pub(super) fn beyond_limits(plant: &MultibodyPlant) -> Vec<(JointIndex, String, Vec<f64>)> {
+pub(super) fn beyond_limits(plant: &MultibodyModel) -> Vec<(JointIndex, String, Vec<f64>)> {
     let mut beyond = vec![];
     for (index, joint) in plant.joints() {
         let (lower, upper) = (joint.position_lower_limits(), joint.position_upper_limits());
@@ -175,17 +175,16 @@ pub(super) fn beyond_limits(plant: &MultibodyPlant) -> Vec<(JointIndex, String, 
     beyond
 }
 
-fn empty(scenario: &Scenario) -> Result<(MultibodyPlant, SceneGraph), Box<dyn Error>> {
+fn empty(scenario: &Scenario) -> Result<(MultibodyPlantBuilder, SceneGraph), Box<dyn Error>> {
     let config = scenario.scene_graph_config.config();
     let scene = config.and_then(SceneGraph::with_config);
     let scene = scene.map_err(|e| scenario.error_in("scene_graph_config", &e))?;
-    let plant = MultibodyPlant::from_config(&scenario.plant_config);
+    let plant = MultibodyPlantBuilder::from_config(&scenario.plant_config);
     let plant = plant.map_err(|e| scenario.error_in("plant_config", &e))?;
     Ok((plant, scene))
 }
 
-/// Executes the directives of a scenario, sets gains and initial positions, and finalizes the
-/// plant.
+/// Executes the directives of a scenario, sets gains and initial positions, and builds the plant.
 pub(super) fn load_scenario(
     args: &SimulateArgs,
     scenario: &Scenario,
@@ -197,7 +196,7 @@ pub(super) fn load_scenario(
         let place = || format!("{}: model_drivers: {model}", scenario.at(driver));
         set_driver(&mut plant, model, &driver.value).map_err(|e| format!("{}: {e}", place()))?;
     }
-    plant.finalize().map_err(|e| in_file(e.into()))?;
+    let mut plant = plant.build().map_err(|e| in_file(e.into()))?;
     for (model, positions) in &scenario.initial_position {
         for (joint, q) in positions {
             let place = || format!("{}: initial_position: {model}: {joint}", scenario.at(q));
@@ -234,7 +233,7 @@ pub(super) fn load_scenario(
     Ok(world)
 }
 
-fn set_driver(plant: &mut MultibodyPlant, model: &str, driver: &Driver) -> Result<()> {
+fn set_driver(plant: &mut MultibodyPlantBuilder, model: &str, driver: &Driver) -> Result<()> {
     let instance = plant.model_instance_by_name(model)?;
     match driver {
         Driver::ZeroForce => Ok(()),
@@ -286,7 +285,7 @@ fn warn_of_other_step(args: &SimulateArgs, scenario: &Scenario, own: Option<f64>
 fn add_directives(
     args: &SimulateArgs,
     scenario: &Scenario,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     scene: &mut SceneGraph,
 ) -> Result<Option<CubeMap>, Box<dyn Error>> {
     let directory = std::path::absolute(scenario.directory())?;
@@ -427,12 +426,12 @@ pub(super) fn wire(
             },
         );
         b.connect(plant.state()?, writer.state);
-        b.connect(plant.dynamics()?.contact_results, writer.contacts);
+        b.connect(plant.contact_results()?, writer.contacts);
         if let Some(port) = writer.configurations {
-            b.connect(plant.deformable()?.configuration, port);
+            b.connect(plant.deformable_body_configuration()?, port);
         }
     }
-    let step = match plant.system().time_step() {
+    let step = match plant.time_step() {
         0.0 => scenario.simulator_config.config().max_step_size,
         step => step,
     };
@@ -440,8 +439,8 @@ pub(super) fn wire(
     let spring = b.add_f64("drag_spring", DragSpring);
     b.connect(plant.body_poses, spring.poses);
     b.connect(plant.body_spatial_velocities, spring.velocities);
-    b.connect(spring.forces, plant.dynamics()?.applied_spatial_force());
-    let (query, contacts) = (scene.query, plant.dynamics()?.contact_results);
+    b.connect(spring.forces, plant.applied_spatial_force()?);
+    let (query, contacts) = (scene.query, plant.contact_results()?);
     Ok(Experiment {
         diagram: b.build()?,
         plant,
@@ -494,7 +493,7 @@ fn show_contacts(
         ..ContactVisualizerParams::default()
     };
     let arrows = ContactVisualizer::add_to_builder(b, scene.query, meshcat.clone(), params)?;
-    b.connect(plant.dynamics()?.contact_results, arrows.contact_results);
+    b.connect(plant.contact_results()?, arrows.contact_results);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use tarragon::multibody::MultibodyPlant;
 use tarragon::prelude::*;
 
-/// Names of positions, velocities and inputs of a finalized plant, in the order of the plant.
+/// Names of positions, velocities and inputs of a plant, in the order of the plant.
 pub(super) struct StateColumns {
     pub(super) positions: Vec<String>,
     pub(super) velocities: Vec<String>,

@@ -266,12 +266,11 @@ mod tests {
             joint("continuous", "upper", "lower"),
             joint("fixed", "lower", "tool"),
         );
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.add_models_from_string(&text, "urdf").unwrap();
         plant.weld_unattached_bodies(Isometry3::identity()).unwrap();
-        plant.finalize().unwrap();
-        plant
+        plant.build().unwrap()
     }
 
     #[test]

@@ -18,7 +18,7 @@ enum Motion {
     Attached,
 }
 
-/// Returns whether a finalized plant starts over a floor of its own.
+/// Returns whether a plant starts over a floor of its own.
 ///
 /// A floor is collision geometry fixed to the world: a half space that faces upwards, or any other
 /// shape whose bounding box begins below what falls. In plan view, the boxes of floors must contain

@@ -22,30 +22,29 @@ const SLAB: [f64; 3] = [200.0, 200.0, 1.0];
 const MODULUS: f64 = 1e8;
 
 impl Ground {
-    /// Chooses a ground for a plant that is not finalized yet; `None` if nothing would fall onto
+    /// Chooses a ground for a plant; `None` if nothing would fall onto
     /// it: no body is free or can collide, or the model brings [a floor](starts_over_floor).
     ///
     /// A model that is free altogether starts at `height` (m) above a ground at z = 0. If something
     /// is fixed to the world, nothing is lifted, and the ground is at the lowest point.
     pub(super) fn below(
-        plant: &MultibodyPlant,
+        plant: &MultibodyPlantBuilder,
         scene: &SceneGraph,
         height: f64,
     ) -> Result<Option<Self>, Box<dyn Error>> {
         let inspector = scene.model_inspector();
-        let mut finalized = plant.clone();
-        finalized.finalize()?;
+        let built = plant.clone().build()?;
         let has_deformable = !plant.deformable_bodies().is_empty();
-        if !(has_deformable || has_free_body(&finalized)) || starts_over_floor(&finalized, scene)? {
+        if !(has_deformable || has_free_body(&built)) || starts_over_floor(&built, scene)? {
             return Ok(None);
         }
-        let Some(bounds) = compute_default_scene_aabb(plant, scene, Role::Proximity)? else {
+        let Some(bounds) = compute_default_scene_aabb(&built, scene, Role::Proximity)? else {
             return Ok(None);
         };
         let lowest = bounds.lower().z;
         let world = inspector.world_frame_id();
         let on_world = inspector.geometries_on(world, Role::Proximity)?;
-        let mut is_fixed = has_attached_body(&finalized)?;
+        let mut is_fixed = has_attached_body(&built)?;
         for id in on_world {
             is_fixed |= !inspector.is_driven(id)?;
         }
@@ -68,7 +67,11 @@ impl Ground {
 
     /// Adds the ground as a half space, with the default contact properties of the scene, or as a
     /// large box if deformable bodies fall onto it. It is rigid in hydroelastic contact.
-    pub(super) fn add(self, plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> Result<()> {
+    pub(super) fn add(
+        self,
+        plant: &mut MultibodyPlantBuilder,
+        scene: &mut SceneGraph,
+    ) -> Result<()> {
         let mut properties = ProximityProperties::new();
         let world = BodyIndex::WORLD;
         let model = plant.contact_model();
@@ -97,7 +100,7 @@ impl Ground {
         self.lift.is_some()
     }
 
-    /// Lifts the free bodies of a finalized plant.
+    /// Lifts the free bodies of a plant.
     pub(super) fn lift(self, plant: &mut MultibodyPlant) -> Result<()> {
         let Some(lift) = self.lift.filter(|lift| *lift != 0.0) else {
             return Ok(());
@@ -122,7 +125,7 @@ impl Ground {
     }
 }
 
-/// Returns whether a body of a finalized plant is free.
+/// Returns whether a body of a plant is free.
 pub(super) fn has_free_body(plant: &MultibodyPlant) -> bool {
     plant.bodies().any(|(body, _)| plant.is_floating_base(body))
 }

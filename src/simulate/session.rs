@@ -140,9 +140,7 @@ impl<'a> Playback<'a> {
         let plant = &self.experiment.plant;
         self.experiment.actuation.apply(plant, &mut context)?;
         let velocities = &self.experiment.velocities;
-        plant
-            .system()
-            .set_velocities(plant, &mut context, velocities)?;
+        plant.set_velocities(&mut context, velocities)?;
         context.fix(self.experiment.pull, None)?;
         if let (Some(meshcat), Some(rate)) = (&self.meshcat, self.settings.recording_rate) {
             meshcat.delete_recording();
@@ -392,7 +390,7 @@ impl<'a> Playback<'a> {
     /// Number of steps, and the time spent on them, without that of the log.
     pub(super) fn stepping(&self) -> (u64, Duration) {
         // A discrete plant takes its own steps, whatever else there is in the diagram.
-        let steps = match self.experiment.plant.system().time_step() {
+        let steps = match self.experiment.plant.time_step() {
             0.0 => self.sim.statistics().steps,
             // The first step is at the start; rounding of the time adds none.
             step => (self.spent.1 / step - 1e-6).ceil() as u64,

@@ -12,8 +12,8 @@ impl World {
         self.velocities = vec![0.0; plant.num_velocities()];
         if args.keyframe != "none" {
             let place = |error| format!("--keyframe {}: {error}", args.keyframe);
-            let set = plant.set_default_positions_to_keyframe(&args.keyframe);
-            set.map_err(place)?;
+            let q = plant.keyframe_positions(&args.keyframe).map_err(place)?;
+            plant.set_default_positions(&q).map_err(place)?;
             // A part that could not be read does not prevent the start.
             match plant.keyframe_velocities(&args.keyframe) {
                 Ok(velocities) => self.velocities = velocities,

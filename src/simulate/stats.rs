@@ -31,8 +31,8 @@ impl Playback<'_> {
 
     fn state(&self) -> Result<Vec<f64>> {
         let (plant, context) = (self.plant(), self.context());
-        let mut state = plant.system().positions(plant, context)?;
-        state.extend(plant.system().velocities(plant, context)?);
+        let mut state = plant.positions(context)?;
+        state.extend(plant.velocities(context)?);
         Ok(state)
     }
 

@@ -8,7 +8,9 @@ use std::error::Error;
 use std::path::PathBuf;
 use tarragon::framework::Diagram;
 use tarragon::framework::warnings::collect;
-use tarragon::multibody::{MultibodyPlant, PositionSource, add_multibody_plant_scene_graph};
+use tarragon::multibody::{
+    MultibodyPlant, MultibodyPlantBuilder, PositionSource, add_multibody_plant_scene_graph,
+};
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
 use tarragon::visualization::{
@@ -30,17 +32,17 @@ pub(super) fn load(
     files: &mut BTreeSet<PathBuf>,
 ) -> Result<Loaded, Box<dyn Error>> {
     // Nothing moves by itself, but deformable bodies need a time step.
-    let mut plant = MultibodyPlant::new(0.001)?;
+    let mut plant = MultibodyPlantBuilder::new(0.001)?;
+    plant.set_position_source(PositionSource::InputPort);
     let mut scene_graph = SceneGraph::new();
     let mut skybox = None;
     let extras = model::Extras {
         files: Some(files),
         ..model::Extras::skybox(&mut skybox)
     };
-    args.options
-        .load(&args.models, &mut plant, &mut scene_graph, extras)?;
+    let models = &args.models;
+    let plant = args.options.load(models, plant, &mut scene_graph, extras)?;
     page::show_models_without_visuals(&plant, &mut scene_graph)?;
-    plant.set_position_source(PositionSource::InputPort);
     Ok(Loaded {
         plant,
         scene_graph,

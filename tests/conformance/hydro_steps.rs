@@ -73,13 +73,14 @@ fn plants_move_as_in_drake() {
     let mut family = Family::new("steps with contact surfaces");
     for case in truth["cases"].as_array().expect("cases") {
         let time_step = number(&case["time_step"]);
-        let (mut plant, mut graph) = (MultibodyPlant::new(time_step).unwrap(), SceneGraph::new());
+        let (mut plant, mut graph) = (
+            MultibodyPlantBuilder::new(time_step).unwrap(),
+            SceneGraph::new(),
+        );
         let approximation = case["approximation"].as_str().unwrap();
         if time_step > 0.0 {
             let approximation = approximation.parse().unwrap();
-            plant
-                .set_discrete_contact_approximation(approximation)
-                .unwrap();
+            plant.set_discrete_contact_approximation(approximation);
         }
         let mut parser = Parser::with_scene_graph(&mut plant, &mut graph);
         for model in case["models"].as_array().unwrap() {
@@ -91,23 +92,21 @@ fn plants_move_as_in_drake() {
         let (plant, _) = add_multibody_plant_scene_graph(&mut builder, plant, graph).unwrap();
         let diagram = builder.build().unwrap();
         let mut context = diagram.default_context();
-        let (model, ports) = (plant.system(), plant.dynamics().unwrap());
-        model
-            .set_positions(&plant, &mut context, &flat(&case["q"]))
-            .unwrap();
-        model
-            .set_velocities(&plant, &mut context, &flat(&case["v"]))
+        plant.set_positions(&mut context, flat(&case["q"])).unwrap();
+        plant
+            .set_velocities(&mut context, flat(&case["v"]))
             .unwrap();
         let mut errors = vec![];
         if time_step == 0.0 {
             let xdot = flat(&case["xdot"]);
-            let vdot = context.eval(ports.generalized_acceleration).unwrap();
+            let vdot = plant.generalized_acceleration().unwrap();
+            let vdot = context.eval(vdot).unwrap();
             let expected = &xdot[xdot.len() - vdot.len()..];
             let size = expected.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
             errors.push(("vdot", difference(vdot, expected) / size, 1e-9));
             compare(
                 &mut errors,
-                context.eval(ports.contact_results).unwrap(),
+                context.eval(plant.contact_results().unwrap()).unwrap(),
                 case,
                 1e-9,
             );
@@ -117,11 +116,11 @@ fn plants_move_as_in_drake() {
                 let count = step["step"].as_u64().unwrap();
                 simulator.advance_to(count as f64 * time_step).unwrap();
                 let context = simulator.context();
-                let mut x = model.positions(&plant, context).unwrap();
-                x.extend(model.velocities(&plant, context).unwrap());
+                let mut x = plant.positions(context).unwrap();
+                x.extend(plant.velocities(context).unwrap());
                 let tolerance = if count == 1 { 3e-6 } else { 1e-4 };
                 errors.push(("x", difference(&x, &flat(&step["x"])), tolerance));
-                let results = context.eval(ports.contact_results).unwrap();
+                let results = context.eval(plant.contact_results().unwrap()).unwrap();
                 compare(&mut errors, results, step, 100.0 * tolerance);
             }
         }

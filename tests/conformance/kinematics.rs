@@ -7,7 +7,7 @@ use std::path::Path;
 use tarragon_formats::{MjcfSemantics, Parser};
 use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::MultibodyPlant;
+use tarragon_multibody::{MultibodyPlant, MultibodyPlantBuilder};
 
 /// A model of the reference set, read by our parser.
 pub(crate) struct Ours {
@@ -16,7 +16,7 @@ pub(crate) struct Ours {
 }
 
 pub(crate) fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_mjcf_semantics(MjcfSemantics::Drake);
@@ -30,7 +30,9 @@ pub(crate) fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
     }
     let parsed = parser.add_models(models.join(file));
     parsed.map_err(|e| e.to_string())?;
-    plant.finalize_with(&mut scene).map_err(|e| e.to_string())?;
+    let plant = plant
+        .build_with_scene(&mut scene)
+        .map_err(|e| e.to_string())?;
     Ok(Ours { plant, scene })
 }
 

@@ -96,7 +96,7 @@ fn feedback_loop_reaches_its_goal() {
     );
     let text = read(&scratch, "03_feedback_loop/state.csv");
     let (header, rows) = csv(&text);
-    assert_eq!(header, ["time", "state[0]", "state[1]"]);
+    assert_eq!(header, ["time", "angle", "rate"]);
     assert_eq!(rows.len(), 301);
     let end = rows[300][1].to_degrees();
     assert!((end - 60.0).abs() < 0.6, "{end} degrees");

@@ -146,13 +146,13 @@ impl Model {
     }
     fn read_with(file: &Path, sky: bool) -> Result<Self> {
         let mut b = DiagramBuilder::new();
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.0)?, SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.0)?, SceneGraph::new());
         plant.register_as_source_for_scene_graph(&mut scene)?;
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         parser.add_models(file)?;
         let skybox = parser.skybox()?.filter(|_| sky);
-        plant.finalize_with(&mut scene)?;
+        let plant = plant.build_with_scene(&mut scene)?;
         let params = RenderEngineCpuParams {
             default_clear_color: Rgba::opaque(0.0, 0.0, 0.0)?,
             environment_map: skybox.map(|skybox| EnvironmentMap {

@@ -98,10 +98,10 @@ impl ContactResultsToLcmSystem {
     /// Creates the system. With a plant, its bodies are reported by their names.
     pub fn new(plant: Option<&MultibodyPlant>) -> Self {
         let mut bodies = BTreeMap::new();
-        for (index, body) in plant.into_iter().flat_map(MultibodyPlant::bodies) {
+        for (index, body) in plant.into_iter().flat_map(|plant| plant.bodies()) {
             if let Some(frame) = plant.and_then(|plant| plant.body_frame_id(index)) {
                 let instance = body.model_instance();
-                let mut same = plant.into_iter().flat_map(MultibodyPlant::bodies);
+                let mut same = plant.into_iter().flat_map(|plant| plant.bodies());
                 let names = BodyNames {
                     with_instance: body_name(body.name(), instance.index() as i32),
                     name: body.name().to_owned(),
@@ -335,11 +335,11 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
 /// use tarragon_lcm::Lcm;
-/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_multibody::MultibodyPlantBuilder;
 /// use tarragon_visualization::connect_contact_results_to_drake_visualizer;
-/// let (mut scene, mut plant) = (SceneGraph::new(), MultibodyPlant::new(0.001)?);
+/// let (mut scene, mut plant) = (SceneGraph::new(), MultibodyPlantBuilder::new(0.001)?);
 /// plant.register_as_source_for_scene_graph(&mut scene)?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// let mut b = DiagramBuilder::new();
 /// let (plant, scene) = (b.add("plant", plant), b.add("scene_graph", scene));
 /// let lcm = Some(Lcm::with_url("memq://")?);
@@ -371,7 +371,7 @@ pub fn connect_contact_results_to_drake_visualizer(
 pub(crate) fn contact_results_of(
     plant: Option<&Block<MultibodyPlant>>,
 ) -> Option<OutputPort<ContactResults<f64>>> {
-    Some(plant?.dynamics().ok()?.contact_results)
+    plant?.contact_results().ok()
 }
 
 /// Adds the system and its publisher, and returns the publisher.

@@ -8,7 +8,9 @@ use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::ConstantValueSource;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MultibodyPlant, PositionSource, add_multibody_plant_scene_graph};
+use tarragon_multibody::{
+    MultibodyPlant, MultibodyPlantBuilder, PositionSource, add_multibody_plant_scene_graph,
+};
 use tarragon_visualization::{
     JointSliders, JointSlidersParams, Meshcat, MeshcatPoseSliders, MeshcatPoseSlidersParams,
     MeshcatVisualizer, RunOptions, SliderValues,
@@ -26,18 +28,17 @@ const ARM: &str = r#"<robot name="arm">
         <origin xyz="1 0 0"/></joint>
 </robot>"#;
 
-fn plant() -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+fn plant() -> (MultibodyPlantBuilder, SceneGraph) {
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
     Parser::with_scene_graph(&mut plant, &mut scene)
         .add_models_from_string(ARM, "urdf")
         .unwrap();
     (plant, scene)
 }
 
-fn finalized() -> MultibodyPlant {
-    let (mut plant, mut scene) = plant();
-    plant.finalize_with(&mut scene).unwrap();
-    plant
+fn built() -> MultibodyPlant {
+    let (plant, mut scene) = plant();
+    plant.build_with_scene(&mut scene).unwrap()
 }
 
 /// Returns `name min max step value keys` of all sliders as a page receives them.
@@ -61,7 +62,7 @@ fn controls(meshcat: &Meshcat) -> Vec<String> {
 #[test]
 fn joint_sliders_equal_drakes() {
     let meshcat = server();
-    let sliders = JointSliders::new(meshcat.clone(), &finalized(), Default::default()).unwrap();
+    let sliders = JointSliders::new(meshcat.clone(), &built(), Default::default()).unwrap();
     let mut expected = vec![
         "shoulder/arm -1 2 0.01 0".to_owned(),
         "elbow/arm -10 10 0.01 0".to_owned(),
@@ -90,7 +91,7 @@ fn positions_follow_the_sliders() {
         decrement_keycodes: vec!["KeyA".into(); 9],
         ..Default::default()
     };
-    let sliders = JointSliders::new(meshcat.clone(), &finalized(), params).unwrap();
+    let sliders = JointSliders::new(meshcat.clone(), &built(), params).unwrap();
     let first = &controls(&meshcat)[..2];
     assert!(
         first.contains(&"shoulder/arm -1 2 0.1 0.30000000000000004 KeyA".into()),
@@ -153,9 +154,8 @@ fn invalid_sliders_are_explained_and_none_is_added() {
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(meshcat.slider_names(), Vec::<String>::new());
     };
-    let plant = finalized();
+    let plant = built();
     let default = JointSlidersParams::default;
-    fail(&self::plant().0, default(), "must be finalized");
     let params = JointSlidersParams {
         initial_value: Some(vec![0.0; 2]),
         ..default()
@@ -222,7 +222,7 @@ fn diagram(
 ) -> (Diagram<f64>, Block<JointSliders>, Block<MultibodyPlant>) {
     let (mut plant, mut scene) = plant();
     plant.set_position_source(source);
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let sliders = JointSliders::new(meshcat.clone(), &plant, Default::default()).unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();

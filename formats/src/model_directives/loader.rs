@@ -17,7 +17,7 @@ use tarragon_documents::yaml::{YamlError, read_yaml};
 use tarragon_documents::{Diagnostic, ModelInput, read_file};
 use tarragon_multibody::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, FixedOffsetFrame, FrameIndex, Joint,
-    ModelInstanceIndex, MultibodyPlant,
+    ModelInstanceIndex, MultibodyPlantBuilder,
 };
 
 /// A model that was added by a directive (Drake's `ModelInstanceInfo`).
@@ -27,8 +27,8 @@ use tarragon_multibody::{
 ///     ModelDirectives, ModelInstanceInfo, process_model_directives,
 /// };
 /// use tarragon_formats::Parser;
-/// use tarragon_multibody::MultibodyPlant;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::MultibodyPlantBuilder;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
 /// let scene = ModelDirectives::from_yaml("directives: [{add_model_instance: {name: left}}]")?;
 /// // Empty model instances are not listed.
@@ -254,7 +254,7 @@ impl DirectiveLoader<'_, '_> {
         }
         // An element of a nested model, or of a model of a world, is named `MODEL::ELEMENT`.
         let own_name = scoped(&scope, name);
-        let split = |plant: &MultibodyPlant, name: &str| match name.rsplit_once("::") {
+        let split = |plant: &MultibodyPlantBuilder, name: &str| match name.rsplit_once("::") {
             Some((inner, name)) => {
                 let inner = plant.model_instance_by_name(&scoped(&own_name, inner))?;
                 Ok::<_, Error>((inner, name.to_owned()))
@@ -412,7 +412,7 @@ impl DirectiveLoader<'_, '_> {
 /// Returns the only body of a model that is not the child of a joint. All bodies of the model have
 /// indices of at least `start`.
 fn only_base_body(
-    plant: &MultibodyPlant,
+    plant: &MultibodyPlantBuilder,
     model: ModelInstanceIndex,
     start: usize,
 ) -> Result<BodyIndex> {
@@ -435,7 +435,7 @@ fn pose_of(pose: &Transform) -> Result<Isometry3<f64>> {
 }
 
 /// Returns the frame with a name in a scope; `world` is the world frame in every scope.
-fn frame_named(plant: &MultibodyPlant, name: &str, scope: &str) -> Result<FrameIndex> {
+fn frame_named(plant: &MultibodyPlantBuilder, name: &str, scope: &str) -> Result<FrameIndex> {
     match name {
         "world" => Ok(FrameIndex::WORLD),
         name => plant.frame_by_name(&scoped(scope, name)),
@@ -444,7 +444,7 @@ fn frame_named(plant: &MultibodyPlant, name: &str, scope: &str) -> Result<FrameI
 
 /// Sets the default pose of a deformable body in the world.
 fn place_deformable(
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     body: DeformableBodyIndex,
     pose: &Transform,
 ) -> Result<()> {
@@ -460,7 +460,7 @@ fn place_deformable(
 /// Sets the default pose of a frame of a free body in another frame. If it is the body's own frame
 /// and the other one is the world, the body stays free; otherwise it gets a floating joint.
 fn place_free_body(
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     base: FrameIndex,
     frame: FrameIndex,
     pose: &Transform,

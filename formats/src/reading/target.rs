@@ -17,8 +17,8 @@ use tarragon_geometry::{
     Skin,
 };
 use tarragon_multibody::{
-    BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, MultibodyPlant,
-    VisualProperties,
+    BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex,
+    MultibodyPlantBuilder, VisualProperties,
 };
 
 /// Name and scope that the caller gives to a model.
@@ -44,7 +44,7 @@ pub(crate) struct BodyBone {
 
 /// The plant and the scene that models are added to, and the packages that hold their files.
 pub(crate) struct ParseTarget<'a> {
-    pub(crate) plant: &'a mut MultibodyPlant,
+    pub(crate) plant: &'a mut MultibodyPlantBuilder,
     pub(crate) scene_graph: Option<&'a mut SceneGraph>,
     pub(crate) packages: &'a mut ParserPackages,
     pub(crate) auto_renaming: bool,

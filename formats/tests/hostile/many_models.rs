@@ -49,12 +49,15 @@ fn load_robots(parser: &mut Parser<'_>, n: usize) {
 #[test]
 fn loading_grows_with_the_number_of_models() {
     check_growth("without a scene", 2000, |n| {
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         load_robots(&mut Parser::new(&mut plant), n);
         assert_eq!(plant.num_actuators(), n);
     });
     check_growth("with a scene", 2000, |n| {
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (
+            MultibodyPlantBuilder::new(0.001).unwrap(),
+            SceneGraph::new(),
+        );
         load_robots(&mut Parser::with_scene_graph(&mut plant, &mut scene), n);
         assert_eq!(plant.num_actuators(), n);
     });
@@ -64,7 +67,10 @@ fn loading_grows_with_the_number_of_models() {
 fn failing_to_load_does_not_grow_with_the_number_of_models() {
     let bad = robot("bad").replace("<link name='b'/>", "");
     check_growth("failures", 2000, |n| {
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (
+            MultibodyPlantBuilder::new(0.001).unwrap(),
+            SceneGraph::new(),
+        );
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         load_robots(&mut parser, n);
         for _ in 0..n {
@@ -89,7 +95,7 @@ fn transmissions_grow_with_the_number_of_joints() {
             )
             .unwrap();
         }
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         Parser::new(&mut plant)
             .add_models_from_string(&model("urdf", &inner), "urdf")
             .unwrap();
@@ -100,7 +106,7 @@ fn transmissions_grow_with_the_number_of_joints() {
 #[test]
 fn renaming_grows_with_the_number_of_models() {
     check_growth("renamed", 1500, |n| {
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.set_auto_renaming(true);
         for _ in 0..n {
@@ -126,7 +132,7 @@ fn directives_grow_with_the_number_of_models() {
             )
             .unwrap();
         }
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         Parser::new(&mut plant)
             .add_models_from_string(&yaml, "dmd.yaml")
             .unwrap();
@@ -135,9 +141,9 @@ fn directives_grow_with_the_number_of_models() {
 }
 
 #[test]
-fn finalizing_and_setting_motors_grow_with_the_number_of_models() {
-    check_growth("finalize and motors", 8000, |n| {
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+fn setting_motors_and_building_grow_with_the_number_of_models() {
+    check_growth("motors and building", 8000, |n| {
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut motors = vec![];
         for i in 0..n {
             let model = plant.add_model_instance(&format!("r{i}")).unwrap();
@@ -148,17 +154,17 @@ fn finalizing_and_setting_motors_grow_with_the_number_of_models() {
             let joint = plant.add_joint(joint.unwrap()).unwrap();
             motors.push(plant.add_joint_actuator("m", joint, 1.0).unwrap());
         }
-        plant.finalize().unwrap();
         for motor in motors {
             plant.set_default_rotor(motor, 0.1, 10.0).unwrap();
         }
+        plant.build().unwrap();
     });
 }
 
 #[test]
 fn looking_up_grows_with_the_number_of_models() {
     check_growth("by scoped name", 5000, |n| {
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         for i in 0..n {
             let model = plant.add_model_instance(&format!("r{i}")).unwrap();
             plant

@@ -36,7 +36,7 @@ fn worked() -> Duration {
 
 /// Result of loading a model.
 struct Outcome {
-    plant: MultibodyPlant,
+    plant: MultibodyPlantBuilder,
     /// Message of the first error; empty if there is none.
     error: String,
     diagnostics: Vec<Diagnostic>,
@@ -64,7 +64,7 @@ fn start(text: &str) -> String {
 }
 
 /// Everything that a failed parse must leave unchanged.
-fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
+fn description(plant: &MultibodyPlantBuilder, scene: &SceneGraph) -> String {
     let scene = scene.model_inspector();
     let geometries: Vec<_> = scene
         .geometry_ids()
@@ -83,7 +83,7 @@ fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
 /// Parses a model and, if that succeeds, computes with it.
 fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>) -> Outcome {
     let begin = worked();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     plant
         .add_rigid_body("old", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())
@@ -102,7 +102,7 @@ fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceInde
             error.to_string()
         }
         Ok(_) => {
-            compute(&mut plant, &mut scene);
+            compute(plant.clone(), &mut scene);
             String::new()
         }
     };
@@ -115,10 +115,12 @@ fn load_with(parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceInde
     }
 }
 
-/// Finalizes a plant and computes its dynamics. Loops of joints are errors of `finalize`; every
-/// plant that it accepts can be computed with.
-fn compute(plant: &mut MultibodyPlant, scene: &mut SceneGraph) {
-    if plant.finalize_with(scene).is_err() || plant.num_velocities() > 300 {
+/// Builds a plant and computes its dynamics. Every plant that can be built can be computed with.
+fn compute(plant: MultibodyPlantBuilder, scene: &mut SceneGraph) {
+    let Ok(plant) = plant.build_with_scene(scene) else {
+        return;
+    };
+    if plant.num_velocities() > 300 {
         return;
     }
     let q = plant.default_positions();

@@ -4,8 +4,8 @@ use super::*;
 use std::fmt::Write;
 
 /// Parses without a scene; returns the CPU time and the plant.
-fn time(text: &str, format: &str) -> (Duration, MultibodyPlant) {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+fn time(text: &str, format: &str) -> (Duration, MultibodyPlantBuilder) {
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let begin = worked();
     Parser::new(&mut plant)
         .add_models_from_string(text, format)
@@ -44,14 +44,14 @@ fn a_hundred_thousand_bodies_load_in_seconds() {
         ("xml", false),
     ] {
         let text = bodies(format, N, chain);
-        let (taken, mut plant) = time(&text, format);
+        let (taken, plant) = time(&text, format);
         assert_eq!(plant.num_bodies(), N + 1);
         // It takes 2 s with optimization.
         assert!(taken < SOON, "{format} {chain} {taken:?}");
         let begin = worked();
-        plant.finalize().unwrap();
+        plant.build().unwrap();
         let taken = worked() - begin;
-        assert!(taken < SOON, "finalize of {format}: {taken:?}");
+        assert!(taken < SOON, "building of {format}: {taken:?}");
     }
 }
 
@@ -90,7 +90,7 @@ fn thousands_of_mistakes_are_reported_quickly() {
 fn thousands_of_models_with_the_same_name_are_numbered_quickly() {
     const N: usize = 3000;
     let begin = worked();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_auto_renaming(true);
     for _ in 0..N {

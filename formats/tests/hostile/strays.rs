@@ -133,6 +133,7 @@ fn translation(found: &Outcome, format: &str) -> Vector3<f64> {
     let plant = &found.plant;
     match format {
         "xml" => {
+            let plant = plant.clone().build().unwrap();
             let mut poses = vec![];
             let q = plant.default_positions();
             plant.calc_body_poses(&q, &mut poses).unwrap();

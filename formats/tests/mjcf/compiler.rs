@@ -227,7 +227,7 @@ const CLASSES: &str = "<default class='main'>
     <default class='r'><geom size='3'/></default></default>
   <geom size='1' friction='3'/><joint damping='1' name='never'/></default>";
 
-fn radius_and_colour(m: &Loaded, name: &str) -> (f64, [f64; 4]) {
+fn radius_and_colour(m: &Built, name: &str) -> (f64, [f64; 4]) {
     let inspector = m.scene.model_inspector();
     let id = inspector
         .geometry_ids()

@@ -24,20 +24,19 @@ fn simulate(model: Loaded, [q, v]: [&[f64]; 2], end: f64) -> [Vec<f64>; 2] {
     let is_other = |d: &Diagnostic| !d.message.contains("must have two positive numbers");
     assert!(!model.diagnostics.iter().any(is_other));
     let (mut plant, scene) = (model.plant, model.scene);
-    plant.set_contact_model(ContactModel::Point).unwrap();
+    plant.set_contact_model(ContactModel::Point);
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
-    let system = plant.system();
-    system.set_positions(&plant, &mut context, q).unwrap();
-    system.set_velocities(&plant, &mut context, v).unwrap();
+    plant.set_positions(&mut context, q).unwrap();
+    plant.set_velocities(&mut context, v).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(end).unwrap();
     let context = sim.context();
     [
-        system.positions(&plant, context).unwrap(),
-        system.velocities(&plant, context).unwrap(),
+        plant.positions(context).unwrap(),
+        plant.velocities(context).unwrap(),
     ]
 }
 
@@ -398,7 +397,7 @@ fn invalid_properties_are_refused() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(why), "{error}");
-        plant.set_contact_model(ContactModel::Point).unwrap();
+        plant.set_contact_model(ContactModel::Point);
         let mut b = DiagramBuilder::new();
         add_multibody_plant_scene_graph(&mut b, model.plant, model.scene).unwrap();
         let diagram = b.build().unwrap();

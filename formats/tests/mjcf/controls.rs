@@ -67,10 +67,10 @@ fn a_damping_ratio_is_that_of_the_reflected_inertia() {
     }
 }
 
-/// Other models of the plant are no matter, even if they cannot be finalized.
+/// Other models of the plant are no matter, even if they cannot be built.
 #[test]
 fn a_damping_ratio_depends_on_the_own_model_only() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let mut add = |name| {
         let inertia = SpatialInertia::zero();
         let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, inertia);
@@ -79,7 +79,7 @@ fn a_damping_ratio_depends_on_the_own_model_only() {
     let (near_world, far) = (add("near"), add("far"));
     let hinge = Joint::revolute("hinge", BodyIndex::WORLD, near_world, Vector3::x());
     plant.add_joint(hinge.unwrap()).unwrap();
-    // The wrong way round, which no plant can be finalized with.
+    // The wrong way round, with which no plant can be built.
     let reversed = Joint::ball_rpy("reversed", far, near_world);
     plant.add_joint(reversed).unwrap();
     let mut parser = Parser::new(&mut plant);
@@ -340,7 +340,7 @@ fn what_the_plant_lacks_is_reported_by_name() {
     read(limited, "<motor joint='j'/>").says_nothing();
     read(limited, "<motor joint='j'/><motor joint='j'/>").warns(&["not their sum"]);
     let free = "<body><joint type='free' damping='1'/><geom size='1'/></body>";
-    read(free, "").warns(&["'damping' of <joint>", "until the plant is finalized"]);
+    read(free, "").warns(&["'damping' of <joint>", "until the plant is built"]);
     let e = read(BODIES, "<position joint='j' kp='x'/>").error();
     assert!(e.contains("'kp'"), "{e}");
     let unlimited = BODIES.replace(" range='-60 90'", "");
@@ -363,23 +363,25 @@ fn keyframes_hold_controls() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     let words = "'ctrl' must have 3 numbers, one per actuator, got 1; it is ignored";
     assert!(warnings[1].contains(words), "{warnings:?}");
-    let mut plant = m.ok().plant;
-    let of = |plant: &MultibodyPlant, name| {
+    let mut builder = m.plant;
+    let plant = builder.clone().build().unwrap();
+    let of = |name| {
         (
             plant.keyframe_positions(name).unwrap(),
             plant.keyframe_actuation(name).unwrap(),
         )
     };
-    assert_eq!(of(&plant, "up"), (vec![1.0], vec![2.0, 4.0]));
-    assert_eq!(of(&plant, "on"), (vec![0.0], vec![5.0, 7.0]));
+    assert_eq!(of("up"), (vec![1.0], vec![2.0, 4.0]));
+    assert_eq!(of("on"), (vec![0.0], vec![5.0, 7.0]));
     assert_eq!(plant.keyframe_positions("bad").unwrap(), [1.0]);
     let error = plant.keyframe_actuation("bad").unwrap_err().to_string();
     assert!(error.contains(words), "{error}");
     assert_eq!(plant.keyframes().len(), 4);
-    plant.set_default_positions_to_keyframe("up").unwrap();
-    assert_eq!(plant.default_positions(), [1.0]);
-    let error = plant.set_default_positions_to_keyframe("down").unwrap_err();
-    assert!(error.to_string().contains("'down'"), "{error}");
+    builder.set_default_positions_to_keyframe("up").unwrap();
+    let error = builder.set_default_positions_to_keyframe("down");
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("'down'"), "{error}");
+    assert_eq!(builder.build().unwrap().default_positions(), [1.0]);
 }
 
 /// The input of an actuator with activation is that activation, which is 0 without `act`.

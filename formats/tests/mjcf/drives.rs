@@ -124,7 +124,7 @@ fn unsupported_and_invalid_actuators_are_reported() {
     }
 }
 
-fn candidates(m: &Loaded) -> usize {
+fn candidates(m: &Built) -> usize {
     m.scene.model_inspector().collision_candidates().len()
 }
 

@@ -1,7 +1,7 @@
 //! Elements as MuJoCo reads them. Numbers without a closed form are those of MuJoCo 3.3.7 for the
 //! same text.
 
-use crate::support::loaded::{Loaded, load_with};
+use crate::support::loaded::{Built, Loaded, load_with};
 use nalgebra::{Matrix3, Vector3};
 use std::fs::write;
 use std::path::Path;
@@ -26,11 +26,11 @@ fn world(world: &str) -> Loaded {
     world_after("", world)
 }
 
-fn mass(model: &Loaded, body: &str) -> f64 {
+fn mass(model: &Built, body: &str) -> f64 {
     model.inertia(body).mass()
 }
 /// Position in the world of a body in the default configuration.
-fn position(model: &Loaded, body: &str) -> Vector3<f64> {
+fn position(model: &Built, body: &str) -> Vector3<f64> {
     let q = model.plant.default_positions();
     let kinematics = model.plant.calc_position_kinematics(&q).unwrap();
     let body = model.plant.body_by_name(body).unwrap();
@@ -44,7 +44,7 @@ fn close(a: f64, b: f64) {
     );
 }
 #[track_caller]
-fn at(model: &Loaded, body: &str, expected: [f64; 3]) {
+fn at(model: &Built, body: &str, expected: [f64; 3]) {
     let found = position(model, body);
     let distance = (found - Vector3::from(expected)).amax();
     assert!(distance < 1e-12, "{body} is at {found}, not {expected:?}");

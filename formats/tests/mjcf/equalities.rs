@@ -98,11 +98,10 @@ fn inactive_equalities_are_off_until_a_context_switches_them_on() {
     let m = read(
         "<weld body1='c' active='false'/><joint joint1='k' polycoef='0'/>
          <joint joint1='j' joint2='k' polycoef='0 1' active='true'/>",
-    )
-    .ok();
+    );
     let mut plant = m.plant;
     let on =
-        |plant: &MultibodyPlant| [0, 1, 2].map(|k| plant.is_default_constraint_active(k).unwrap());
+        |plant: &MultibodyModel| [0, 1, 2].map(|k| plant.is_default_constraint_active(k).unwrap());
     assert_eq!(on(&plant), [false, true, true]);
     plant.set_default_constraint_active(2, false).unwrap();
     assert_eq!(on(&plant), [false, true, false]);
@@ -112,15 +111,14 @@ fn inactive_equalities_are_off_until_a_context_switches_them_on() {
     let diagram = b.build().unwrap();
     let falls = |welded: bool| {
         let mut context = diagram.default_context();
-        let system = plant.system();
-        let active = system.is_constraint_active(&plant, &context, 0).unwrap();
+        let active = plant.is_constraint_active(&context, 0).unwrap();
         assert!(!active);
-        system
-            .set_constraint_active(&plant, &mut context, 0, welded)
+        plant
+            .set_constraint_active(&mut context, 0, welded)
             .unwrap();
         let mut sim = Simulator::new(&diagram, context).unwrap();
         sim.advance_to(0.1).unwrap();
-        let c = system.body_by_name("c").unwrap();
+        let c = plant.body_by_name("c").unwrap();
         let poses = sim.context().eval(plant.body_poses).unwrap();
         -poses[c.index()].translation.z
     };

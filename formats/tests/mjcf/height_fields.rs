@@ -16,7 +16,7 @@ fn diagram(text: &str, contact: ContactModel) -> (Diagram<f64>, Block<MultibodyP
     let mut loaded = read(text, 1e-3);
     loaded.result.as_ref().unwrap();
     assert_eq!(loaded.warnings(), [""; 0]);
-    loaded.plant.set_contact_model(contact).unwrap();
+    loaded.plant.set_contact_model(contact);
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, loaded.plant, loaded.scene).unwrap();
     (b.build().unwrap(), plant)
@@ -25,14 +25,14 @@ fn diagram(text: &str, contact: ContactModel) -> (Diagram<f64>, Block<MultibodyP
 /// Returns the pose of the body 'b' at some times (s), and the largest speed at the end.
 fn motion(text: &str, contact: ContactModel, times: &[f64]) -> (Vec<Isometry3<f64>>, f64) {
     let (diagram, plant) = diagram(text, contact);
-    let body = plant.system().body_by_name("b").unwrap();
+    let body = plant.body_by_name("b").unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     let mut poses = vec![];
     for t in times {
         sim.advance_to(*t).unwrap();
         poses.push(sim.context().eval(plant.body_poses).unwrap()[body.index()]);
     }
-    let v = plant.system().velocities(&plant, sim.context()).unwrap();
+    let v = plant.velocities(sim.context()).unwrap();
     (poses, v.iter().fold(0.0_f64, |m, v| m.max(v.abs())))
 }
 
@@ -154,13 +154,12 @@ fn bodies_on_a_flat_field_move_as_on_a_plane() {
                     ground(is_field)
                 );
                 let (diagram, plant) = diagram(&text, contact);
-                let system = plant.system();
                 let mut context = diagram.default_context();
                 let numbers: Vec<f64> = v.split(' ').map(|x| x.parse().unwrap()).collect();
                 // MuJoCo has the linear velocity first.
                 let v = [&numbers[3..], &numbers[..3]].concat();
-                system.set_velocities(&plant, &mut context, &v).unwrap();
-                let body = system.body_by_name("b").unwrap();
+                plant.set_velocities(&mut context, &v).unwrap();
+                let body = plant.body_by_name("b").unwrap();
                 let mut sim = Simulator::new(&diagram, context).unwrap();
                 let mut poses = vec![];
                 for k in 1..=10 {

@@ -28,14 +28,14 @@ fn survives(bytes: &[u8]) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fuzz.xml");
     std::fs::write(&file, bytes).unwrap();
-    let mut m = load_file(&file);
+    let m = load_file(&file);
     match m.result {
         Ok(_) => {
-            m.plant.finalize_with(&mut m.scene).unwrap();
-            let q = m.plant.default_positions();
+            let plant = m.ok().plant;
+            let q = plant.default_positions();
             let mut poses = vec![];
-            m.plant.calc_body_poses(&q, &mut poses).unwrap();
-            poses.len() == m.plant.num_bodies()
+            plant.calc_body_poses(&q, &mut poses).unwrap();
+            poses.len() == plant.num_bodies()
         }
         Err(_) => m.plant.num_bodies() == 1 && m.scene.model_inspector().num_geometries() == 0,
     }
@@ -101,7 +101,7 @@ fn entities_and_other_encodings_are_errors_or_warnings() {
 
 #[test]
 fn a_second_load_of_the_same_model_needs_another_name() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.add_models_from_string(ROBOT, "xml").unwrap();
     let e = parser
@@ -117,7 +117,7 @@ fn a_second_load_of_the_same_model_needs_another_name() {
 
 #[test]
 fn strict_parsing_turns_warnings_into_errors() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_strict_parsing(true);
     let light = "<mujoco model='m'><worldbody><light/></worldbody></mujoco>";

@@ -1,7 +1,7 @@
 //! Textures on meshes as MuJoCo draws them: at their coordinates, or projected in the frame of the
 //! principal axes.
 
-use crate::support::loaded::{Loaded, load_with};
+use crate::support::loaded::{Built, load_with};
 use crate::support::mujoco;
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector3};
 use std::process::Command;
@@ -46,7 +46,7 @@ fn model(assets: &str, geoms: &str) -> String {
     )
 }
 
-fn load(text: &str) -> Loaded {
+fn load(text: &str) -> Built {
     load_with(|p| {
         p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         p.add_models_from_string(text, "xml")
@@ -54,7 +54,7 @@ fn load(text: &str) -> Loaded {
     .ok()
 }
 
-impl Loaded {
+impl Built {
     /// Returns the texture and the shape of the visual of a name.
     fn texture(&self, name: &str) -> (Option<ProjectedTexture>, Shape) {
         let inspector = self.scene.model_inspector();

@@ -26,9 +26,10 @@ mod tendons;
 mod textures;
 mod wraps;
 
-use crate::support::loaded::{Loaded, load_with};
+use crate::support::loaded::{Built, Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
+use std::ops::Deref;
 use std::path::Path;
 use tarragon_documents::Severity;
 use tarragon_formats::*;
@@ -58,7 +59,7 @@ fn load_file_as_mujoco(path: &Path) -> Loaded {
 /// Reads a model as by MuJoCo into a plant with a time step (s), or in continuous time.
 fn read(text: &str, time_step: f64) -> Loaded {
     let mut loaded = load_with(|_| Ok(vec![]));
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut loaded.scene);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
     loaded.result = parser.add_models_from_string(text, "xml");
@@ -76,13 +77,7 @@ fn world(world: &str) -> Loaded {
     world_and(world, "")
 }
 
-impl Loaded {
-    /// Checks that the model loaded, and finalizes its plant.
-    fn ok(mut self) -> Self {
-        self.result.as_ref().unwrap();
-        self.plant.finalize_with(&mut self.scene).unwrap();
-        self
-    }
+impl<P: Deref<Target = MultibodyModel>> Loaded<P> {
     fn error(&self) -> String {
         self.result.as_ref().unwrap_err().to_string()
     }
@@ -122,6 +117,9 @@ impl Loaded {
             assert!(warning.contains(word), "'{word}' is not in: {warning}");
         }
     }
+}
+
+impl Built {
     /// Pose of a body in the world in the default configuration.
     fn pose(&self, body: &str) -> Isometry3<f64> {
         let mut poses = vec![];

@@ -22,7 +22,7 @@ fn flat(red: f64) -> String {
 
 /// Reads texts one after the other; returns the skybox and the messages.
 fn read(semantics: MjcfSemantics, texts: &[&str]) -> (Result<Option<CubeMap>>, Vec<String>) {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_mjcf_semantics(semantics);
@@ -71,7 +71,7 @@ fn files_that_fail_leave_no_skybox() {
     }
     // A warning of a strict parser fails, too.
     let doubtful = model("a", &(flat(0.2) + "<texture type='2d'/>"));
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_strict_parsing(true);
     parser.add_models_from_string(&doubtful, "xml").unwrap_err();
@@ -95,7 +95,7 @@ fn skyboxes_of_attached_models_come_along() {
              <worldbody>{attach}</worldbody></mujoco>"
         );
         std::fs::write(&file, text).unwrap();
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut scene = SceneGraph::new();
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);

@@ -93,15 +93,15 @@ fn servos_hold_lengths() {
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, m.plant, m.scene).unwrap();
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
-    let port = plant.dynamics().unwrap().actuation();
+    let port = plant.actuation().unwrap();
     context.fix(port, vec![4.5]).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(8.0).unwrap();
-    let q = plant.system().positions(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
     let length = f64::hypot(3.0 - q[0], 4.0);
     // Nothing else acts, so that the servo comes to rest at its control.
     assert!((length - 4.5).abs() < 1e-9, "{length}");
-    let effort = sim.context().eval(plant.dynamics().unwrap().net_actuation);
+    let effort = sim.context().eval(plant.net_actuation().unwrap());
     assert!(effort.unwrap()[0].abs() < 1e-6);
 }
 

@@ -1,6 +1,6 @@
 //! Textures as MuJoCo reads them: generated images byte for byte, and their place on shapes.
 
-use crate::support::loaded::{Loaded, load_with};
+use crate::support::loaded::{Built, load_with};
 use crate::support::mujoco;
 use std::io::Cursor;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tarragon_geometry::mesh::TextureImage;
 use tarragon_geometry::*;
 
 /// Loads assets and geoms, each on a body of its own, as MuJoCo reads them.
-fn load(assets: &str, geoms: &[&str]) -> Loaded {
+fn load(assets: &str, geoms: &[&str]) -> Built {
     let bodies: String = geoms.iter().map(|g| format!("<body>{g}</body>")).collect();
     let text = format!(
         "<mujoco model='m'><asset>{assets}</asset><worldbody>{bodies}</worldbody></mujoco>"
@@ -22,7 +22,7 @@ fn load(assets: &str, geoms: &[&str]) -> Loaded {
     .ok()
 }
 
-impl Loaded {
+impl Built {
     /// Textures of all visuals in the order of their bodies.
     fn textures(&self) -> Vec<Option<ProjectedTexture>> {
         let inspector = self.scene.model_inspector();

@@ -38,7 +38,7 @@ const HEAVY: Numbers = Numbers {
 
 /// An arm whose outer link, outer joint, motor and spring have these parameters.
 fn arm(n: &Numbers) -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     let instance = ModelInstanceIndex::DEFAULT;
     let inner = SpatialInertia::plausible(2.0, Vector3::new(0.0, 0.0, -0.3)).unwrap();
     let inner = plant.add_rigid_body("inner", instance, inner).unwrap();
@@ -61,8 +61,7 @@ fn arm(n: &Numbers) -> MultibodyPlant {
         stiffness: n.stiffness,
     };
     plant.add_force_element(spring).unwrap();
-    plant.finalize().unwrap();
-    plant
+    plant.build().unwrap()
 }
 
 /// All quantities of a plant in a context, in a fixed order.
@@ -121,35 +120,26 @@ fn all_quantities_follow_the_parameters_of_the_context() {
         let mut b = DiagramBuilder::new();
         let plant = b.add("plant", arm(&model));
         let mut ctx = b.build().unwrap().default_context();
-        let system = plant.system();
-        system
-            .set_positions(&plant, &mut ctx, &[0.5, -0.8])
-            .unwrap();
-        system
-            .set_velocities(&plant, &mut ctx, &[1.5, 0.7])
-            .unwrap();
+        plant.set_positions(&mut ctx, [0.5, -0.8]).unwrap();
+        plant.set_velocities(&mut ctx, [1.5, 0.7]).unwrap();
         if let Some(n) = context {
-            let outer = system.body_by_name("outer").unwrap();
-            let elbow = system.joint_by_name("elbow").unwrap();
-            let motor = system.joint_actuator_by_name("motor").unwrap();
+            let outer = plant.body_by_name("outer").unwrap();
+            let elbow = plant.joint_by_name("elbow").unwrap();
+            let motor = plant.joint_actuator_by_name("motor").unwrap();
             let (mass, p, i) = (n.mass, n.p_bobcm_b, n.central);
-            system
-                .set_spatial_inertia(&plant, &mut ctx, outer, mass, p, i)
+            plant
+                .set_spatial_inertia(&mut ctx, outer, mass, p, i)
                 .unwrap();
-            system
-                .set_damping_vector(&plant, &mut ctx, elbow, &[n.damping])
+            plant
+                .set_damping_vector(&mut ctx, elbow, &[n.damping])
                 .unwrap();
-            system
-                .set_rotor_inertia(&plant, &mut ctx, motor, n.rotor)
-                .unwrap();
-            system
-                .set_gear_ratio(&plant, &mut ctx, motor, n.gear)
-                .unwrap();
-            system
-                .set_spring_stiffness(&plant, &mut ctx, 0, n.stiffness)
+            plant.set_rotor_inertia(&mut ctx, motor, n.rotor).unwrap();
+            plant.set_gear_ratio(&mut ctx, motor, n.gear).unwrap();
+            plant
+                .set_spring_stiffness(&mut ctx, 0, n.stiffness)
                 .unwrap();
         }
-        found.push(quantities(&system.in_context(&plant, &ctx).unwrap()));
+        found.push(quantities(&plant.in_context(&ctx).unwrap()));
     }
     let [light, heavy, changed] = &found[..] else {
         panic!()

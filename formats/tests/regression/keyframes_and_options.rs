@@ -3,12 +3,12 @@
 //! The expected values come from MuJoCo 3.3.7 (`key_qpos`, `key_qvel`, `key_ctrl`, `opt.timestep`),
 //! which refuses keyframes of the wrong size.
 
-use crate::support::loaded::{Loaded, load_with};
+use crate::support::loaded::load_with;
 use tarragon_formats::*;
 use tarragon_multibody::*;
 
 /// A free ball, followed by a slide joint with a servo.
-fn model(keys: &str, semantics: MjcfSemantics) -> Loaded {
+fn model(keys: &str, semantics: MjcfSemantics) -> MultibodyPlantBuilder {
     let text = format!(
         "<mujoco model='m'><option timestep='.004'/><worldbody>
          <body name='ball' pos='0 0 3'><freejoint/><geom size='.1'/></body>
@@ -21,7 +21,7 @@ fn model(keys: &str, semantics: MjcfSemantics) -> Loaded {
         parser.add_models_from_string(&text, "xml")
     });
     assert!(loaded.result.is_ok(), "{:?}", loaded.result);
-    loaded
+    loaded.plant
 }
 
 const AWAY: &str = "<key name='away' qpos='1 2 3 1 0 0 0 .5' qvel='0 0 0 0 0 0 .25' ctrl='3'/>";
@@ -29,7 +29,7 @@ const AWAY: &str = "<key name='away' qpos='1 2 3 1 0 0 0 .5' qvel='0 0 0 0 0 0 .
 #[test]
 fn dropped_controls_are_an_error() {
     let keys = "<key name='two' qpos='1 2 3 1 0 0 0 .5' ctrl='3 4'/><key name='none'/>";
-    let plant = model(keys, MjcfSemantics::MuJoCo).plant;
+    let plant = model(keys, MjcfSemantics::MuJoCo).build().unwrap();
     let error = plant.keyframe_actuation("two").unwrap_err().to_string();
     let expected =
         "keyframe 'two': 'ctrl' must have 1 number, one per actuator, got 2; it is ignored";
@@ -41,13 +41,12 @@ fn dropped_controls_are_an_error() {
 /// In Drake's reading, inputs of actuators are efforts, so `ctrl` is not read.
 #[test]
 fn controls_that_drakes_reading_drops_are_an_error() {
-    let mut plant = model(AWAY, MjcfSemantics::Drake).plant;
+    let plant = model(AWAY, MjcfSemantics::Drake).build().unwrap();
     let error = plant.keyframe_actuation("away").unwrap_err().to_string();
     assert!(
         error.starts_with("keyframe 'away': 'ctrl' is ignored"),
         "{error}"
     );
-    plant.finalize().unwrap();
     let error = plant.keyframe_velocities("away").unwrap_err().to_string();
     assert!(error.contains("keyframes hold positions only"), "{error}");
     assert!(plant.keyframe_positions("away").is_ok());
@@ -56,8 +55,7 @@ fn controls_that_drakes_reading_drops_are_an_error() {
 #[test]
 fn dropped_velocities_are_an_error() {
     let keys = "<key name='v' qpos='1 2 3 1 0 0 0 .5' qvel='1 2'/>";
-    let mut plant = model(keys, MjcfSemantics::MuJoCo).plant;
-    plant.finalize().unwrap();
+    let plant = model(keys, MjcfSemantics::MuJoCo).build().unwrap();
     let error = plant.keyframe_velocities("v").unwrap_err().to_string();
     assert!(error.contains("'qvel' must have"), "{error}");
     let slide = plant
@@ -69,8 +67,7 @@ fn dropped_velocities_are_an_error() {
 #[test]
 fn keyframe_of_a_wrong_size_says_why_it_is_missing() {
     let keys = format!("<key name='short' qpos='1 2 3'/>{AWAY}");
-    let mut plant = model(&keys, MjcfSemantics::MuJoCo).plant;
-    plant.finalize().unwrap();
+    let plant = model(&keys, MjcfSemantics::MuJoCo).build().unwrap();
     let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();
     assert_eq!(names, ["away"]);
     let expected = "keyframe 'short' was left out: 'qpos' must have 8 numbers, one per position of \
@@ -92,7 +89,7 @@ fn keyframe_of_a_wrong_size_says_why_it_is_missing() {
 
 #[test]
 fn unknown_keyframes_are_named_with_those_there_are() {
-    let plant = model(AWAY, MjcfSemantics::MuJoCo).plant;
+    let plant = model(AWAY, MjcfSemantics::MuJoCo).build().unwrap();
     let error = plant.keyframe_actuation("awya").unwrap_err().to_string();
     assert_eq!(
         error,
@@ -101,20 +98,16 @@ fn unknown_keyframes_are_named_with_those_there_are() {
 }
 
 #[test]
-fn keyframe_is_there_before_finalize() {
-    let mut plant = model(AWAY, MjcfSemantics::MuJoCo).plant;
+fn builder_takes_default_positions_of_a_keyframe() {
+    let mut builder = model(AWAY, MjcfSemantics::MuJoCo);
+    builder.set_default_positions_to_keyframe("away").unwrap();
+    let plant = builder.build().unwrap();
     let [q, v, u] = [
         plant.keyframe_positions("away").unwrap(),
         plant.keyframe_velocities("away").unwrap(),
         plant.keyframe_actuation("away").unwrap(),
     ];
-    plant.set_default_positions_to_keyframe("away").unwrap();
-    assert!(!plant.is_finalized());
-    plant.finalize().unwrap();
-    assert_eq!(q, plant.keyframe_positions("away").unwrap());
-    assert_eq!(v, plant.keyframe_velocities("away").unwrap());
     assert_eq!((v.iter().sum::<f64>(), u), (0.25, vec![3.0]));
-    // The default positions were set before `finalize`.
     assert_eq!(plant.default_positions(), q);
     let slide = plant.joint_by_name("x").unwrap();
     assert_eq!(q[plant.position_start(slide).unwrap()], 0.5);
@@ -126,12 +119,13 @@ fn keyframe_is_there_before_finalize() {
 /// A failed load leaves no record of its lost keyframes.
 #[test]
 fn lost_keyframes_of_a_failed_load_are_forgotten() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.on_warning(OnWarning::Fail);
     let text = "<mujoco model='m'><worldbody><body><joint/><geom size='.1'/></body></worldbody>
         <keyframe><key name='k' qpos='1 2'/></keyframe></mujoco>";
     assert!(parser.add_models_from_string(text, "xml").is_err());
+    let plant = plant.build().unwrap();
     let error = plant.keyframe_actuation("k").unwrap_err().to_string();
     assert_eq!(
         error,
@@ -161,7 +155,7 @@ fn time_step_of_a_file_is_available() {
         std::fs::write(&file, text).unwrap();
         let config = MultibodyPlantConfig::from_model(&file).unwrap();
         assert_eq!(config.time_step, expected, "{name}");
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.use_model_time_step();
         parser.add_models(&file).unwrap();

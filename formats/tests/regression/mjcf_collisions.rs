@@ -1,9 +1,9 @@
 //! Which geoms of MJCF files collide.
 
 use super::load_mjcf;
-use crate::support::loaded::Loaded;
+use crate::support::loaded::Built;
 
-fn pairs(model: &Loaded) -> usize {
+fn pairs(model: &Built) -> usize {
     model.scene.model_inspector().collision_candidates().len()
 }
 
@@ -46,8 +46,8 @@ fn child_with_several_joints_is_filtered_against_its_parent() {
 fn filters_of_a_failed_file_are_taken_back() {
     use tarragon_formats::Parser;
     use tarragon_geometry::SceneGraph;
-    use tarragon_multibody::MultibodyPlant;
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    use tarragon_multibody::MultibodyPlantBuilder;
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     let body = |inner: &str| {
@@ -65,7 +65,7 @@ fn filters_of_a_failed_file_are_taken_back() {
       </link><joint name='j' type='fixed'><parent link='world'/><child link='a'/></joint>
       <joint name='k' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
     parser.add_models_from_string(urdf, "urdf").unwrap();
-    plant.finalize_with(&mut scene).unwrap();
+    plant.build_with_scene(&mut scene).unwrap();
     // Drake filters the two bodies of a joint, also where one is fixed to the world.
     assert!(scene.model_inspector().collision_candidates().is_empty());
 }

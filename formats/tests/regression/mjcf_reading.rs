@@ -1,7 +1,7 @@
 //! The default reading of MJCF is MuJoCo's.
 
 use super::load_mjcf;
-use crate::support::loaded::load_with;
+use crate::support::loaded::{Built, load_with};
 use tarragon_formats::*;
 use tarragon_multibody::*;
 
@@ -11,7 +11,7 @@ const NESTED: &str = r#"<mujoco model="d">
   <worldbody><body childclass="w"><joint/><geom type="sphere" size="0.03"/></body></worldbody>
 </mujoco>"#;
 
-fn damping(plant: &MultibodyPlant) -> f64 {
+fn damping(plant: &MultibodyModel) -> f64 {
     let (_, joint) = plant.joints().next().unwrap();
     joint.damping()[0]
 }
@@ -77,13 +77,11 @@ fn with_flag(flag: &str) -> String {
 /// Flags of `<option>` switch off what MuJoCo's reference says.
 #[test]
 fn flags_switch_physics_off() {
-    let joint = |model: &crate::support::loaded::Loaded| {
+    let joint = |model: &Built| {
         let joint = model.plant.joint_by_name("j").unwrap();
         model.plant.joint(joint).unwrap().clone()
     };
-    let pairs = |model: &crate::support::loaded::Loaded| {
-        model.scene.model_inspector().collision_candidates().len()
-    };
+    let pairs = |model: &Built| model.scene.model_inspector().collision_candidates().len();
     let usual = load_mjcf(&with_flag(r#"energy="enable""#));
     assert_eq!(joint(&usual).damping(), [2.0]);
     assert_eq!(joint(&usual).dry_friction(), 4.0);
@@ -102,7 +100,7 @@ fn flags_switch_physics_off() {
     assert_eq!(joint(&damper).damping(), [0.0]);
     let spring = load_mjcf(&with_flag(r#"spring="disable""#));
     // Gravity alone is left.
-    let forces = |m: &crate::support::loaded::Loaded| m.plant.force_elements().len();
+    let forces = |m: &Built| m.plant.force_elements().len();
     assert_eq!(forces(&spring) + 1, forces(&usual));
     let dry = load_mjcf(&with_flag(r#"frictionloss="disable""#));
     assert_eq!(joint(&dry).dry_friction(), 0.0);

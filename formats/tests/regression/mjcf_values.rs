@@ -2,7 +2,7 @@
 //! list with "problem reading", "too much data", "does not have enough data", "invalid keyword" or
 //! "invalid condim", and loads the second.
 
-use super::*;
+use crate::support::loaded::{Loaded, load_with};
 use tarragon_documents::Severity;
 
 fn text(geom: &str, joint: &str, others: &str) -> String {
@@ -190,9 +190,9 @@ fn values_that_mujoco_refuses_are_errors_that_name_what_is_allowed() {
             model.result.is_err(),
             "{geom}{joint}{others} must be refused"
         );
-        model.plant.finalize_with(&mut model.scene).unwrap();
+        let plant = model.plant.build_with_scene(&mut model.scene).unwrap();
         assert_eq!(
-            model.plant.num_bodies(),
+            plant.num_bodies(),
             1,
             "a failed parse leaves the plant as it was"
         );

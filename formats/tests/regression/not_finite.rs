@@ -11,8 +11,8 @@ fn nowhere() -> Isometry3<f64> {
 }
 
 /// A plant with one body.
-fn plant() -> (MultibodyPlant, BodyIndex) {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+fn plant() -> (MultibodyPlantBuilder, BodyIndex) {
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let inertia = SpatialInertia::plausible(1.0, nalgebra::Vector3::zeros()).unwrap();
     let body = plant.add_rigid_body("arm", ModelInstanceIndex::DEFAULT, inertia);
     (plant, body.unwrap())
@@ -55,7 +55,7 @@ fn poses_of_frames_joints_and_bodies_are_refused() {
     // Nothing was added half.
     assert_eq!((p.num_frames(), p.num_joints()), (2, 0));
     p.add_joint(hinge()).unwrap();
-    p.finalize().unwrap();
+    p.build().unwrap();
 }
 
 /// MuJoCo refuses a keyframe with `nan`. Here the quaternion got through, and with it seven NaN.
@@ -79,12 +79,10 @@ fn keyframe_poses_are_refused() {
 /// The error names the number that the caller gave: a conversion to positions spreads NaN.
 #[test]
 fn poses_and_velocities_of_free_bodies_name_the_given_number() {
-    let (mut plant, arm) = plant();
-    plant.finalize().unwrap();
+    let (plant, arm) = plant();
     let mut builder = DiagramBuilder::new();
-    let plant = builder.add("plant", plant);
+    let plant = builder.add("plant", plant.build().unwrap());
     let mut context = builder.build().unwrap().default_context();
-    let system = plant.system();
     let body = "body 'DefaultModelInstance::arm'";
     for (position, expected) in [
         (
@@ -97,7 +95,7 @@ fn poses_and_velocities_of_free_bodies_name_the_given_number() {
         ),
     ] {
         let pose = Translation3::from(position).into();
-        let error = system.set_free_body_pose(&plant, &mut context, arm, pose);
+        let error = plant.set_free_body_pose(&mut context, arm, pose);
         assert_eq!(
             error.unwrap_err().to_string(),
             format!("{body}: {expected}")
@@ -105,7 +103,7 @@ fn poses_and_velocities_of_free_bodies_name_the_given_number() {
     }
     let nan = UnitQuaternion::new_unchecked(Quaternion::new(1.0, 0.0, f64::NAN, 0.0));
     let pose = Isometry3::from_parts(Translation3::identity(), nan);
-    let error = system.set_free_body_pose(&plant, &mut context, arm, pose);
+    let error = plant.set_free_body_pose(&mut context, arm, pose);
     let expected = format!("{body}: y of the quaternion of the pose must be finite, got NaN");
     assert_eq!(error.unwrap_err().to_string(), expected);
     for (rotational, translational, expected) in [
@@ -124,7 +122,7 @@ fn poses_and_velocities_of_free_bodies_name_the_given_number() {
             rotational: rotational.into(),
             translational: translational.into(),
         };
-        let error = system.set_free_body_spatial_velocity(&plant, &mut context, arm, v_wb);
+        let error = plant.set_free_body_spatial_velocity(&mut context, arm, v_wb);
         assert_eq!(
             error.unwrap_err().to_string(),
             format!("{body}: {expected}")

@@ -3,29 +3,31 @@
 use tarragon_formats::Parser;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 
 /// Simulates a file in steps of 2 ms, MuJoCo's default, and returns for each time the distance (m)
 /// of two sites and the velocities of the joints.
 fn states(text: &str, [first, second]: [&str; 2], times: &[f64]) -> Vec<(f64, Vec<f64>)> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.002).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.002).unwrap(),
+        SceneGraph::new(),
+    );
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(text, "xml").unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-    let system = plant.system();
     let state = |time: &f64| {
         sim.advance_to(*time).unwrap();
         let poses = sim.context().eval(plant.body_poses).unwrap();
         let at = |name: &str| -> nalgebra::Point3<f64> {
-            let site = system.sites().iter().find(|s| s.name() == name).unwrap();
+            let site = plant.sites().iter().find(|s| s.name() == name).unwrap();
             let x_bs = site.pose_in_body();
             poses[site.body().index()] * nalgebra::Point3::from(x_bs.translation.vector)
         };
         let gap = (at(first) - at(second)).norm();
-        let speeds = system.velocities(&plant, sim.context()).unwrap();
+        let speeds = plant.velocities(sim.context()).unwrap();
         (gap, speeds.to_vec())
     };
     times.iter().map(state).collect()

@@ -6,7 +6,7 @@ use tarragon_formats::{MjcfSemantics, Parser};
 use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{JointKind, MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{JointKind, MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 
 /// Turns a weightless body about the y axis at `speed` (rad/s) until `end` (s), in steps of 10 ms,
 /// and returns its quaternion w, x, y, z.
@@ -19,7 +19,7 @@ fn turned_with(exact: bool, joint: &str, speed: f64, end: f64) -> Vec<f64> {
         "<mujoco model='m'><option gravity='0 0 0' timestep='.01'/><worldbody>
          <body pos='0 0 1'>{joint}<geom type='ellipsoid' size='.1 .2 .3'/></body></worldbody></mujoco>"
     );
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(&text, "xml").unwrap();
     plant.set_exact_rotations(exact);
@@ -27,13 +27,12 @@ fn turned_with(exact: bool, joint: &str, speed: f64, end: f64) -> Vec<f64> {
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
-    let system = plant.system();
-    let mut v = vec![0.0; system.num_velocities()];
+    let mut v = vec![0.0; plant.num_velocities()];
     v[1] = speed;
-    system.set_velocities(&plant, &mut ctx, &v).unwrap();
+    plant.set_velocities(&mut ctx, &v).unwrap();
     let mut sim = Simulator::new(&diagram, ctx).unwrap();
     sim.advance_to(end).unwrap();
-    let q = system.positions(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
     q[..4].to_vec()
 }
 
@@ -79,7 +78,7 @@ fn drakes_reading_keeps_roll_pitch_and_yaw() {
         (MjcfSemantics::MuJoCo, JointKind::BallQuaternion),
         (MjcfSemantics::Drake, JointKind::BallRpy),
     ] {
-        let mut plant = MultibodyPlant::new(0.01).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.01).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.set_mjcf_semantics(semantics);
         parser.add_models_from_string(text, "xml").unwrap();

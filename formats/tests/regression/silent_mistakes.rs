@@ -18,7 +18,7 @@ fn the_gear_of_a_control_cannot_change_in_a_context() {
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
-    let error = plant.system().set_gear_ratio(&plant, &mut ctx, pull, 6.0);
+    let error = plant.set_gear_ratio(&mut ctx, pull, 6.0);
     let error = error.unwrap_err().to_string();
     assert!(
         error.contains("'pull'") && error.contains("the gear of an AffineControl"),
@@ -34,12 +34,9 @@ fn plant_with_collision_geometry_needs_its_scene() {
     let fall = |diagram: &Diagram<f64>, plant: &Block<MultibodyPlant>| {
         let mut sim = Simulator::new(diagram, diagram.default_context())?;
         sim.advance_to(1.0)?;
-        Ok::<f64, Error>(plant.system().positions(plant, sim.context())?[6])
+        Ok::<f64, Error>(plant.positions(sim.context())?[6])
     };
-    let alone = |mut plant: MultibodyPlant| {
-        if !plant.is_finalized() {
-            plant.finalize()?;
-        }
+    let alone = |plant: MultibodyPlant| {
         let mut b = DiagramBuilder::new();
         let plant = b.add("plant", plant);
         fall(&b.build()?, &plant)
@@ -56,10 +53,10 @@ fn plant_with_collision_geometry_needs_its_scene() {
     // MuJoCo's soft contact lets it sink by less than 1 mm.
     assert!((height - 0.1).abs() < 1e-3, "{height}");
 
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.add_models_from_string(text, "xml").unwrap();
-    let height = alone(plant).unwrap();
+    let height = alone(plant.build().unwrap()).unwrap();
     // A thousand steps of 1 ms fall g dt / 2 = 5 mm further than the parabola.
     assert!((height - (0.2 - 9.81 / 2.0)).abs() < 0.01, "{height}");
 }

@@ -4,7 +4,7 @@ use super::load_mjcf;
 use tarragon_formats::Parser;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{ContactModel, MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{ContactModel, MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 
 /// `solimp`, `solref`, other attributes of both geoms, attributes of `<option>`, and the depth (m)
 /// at rest in MuJoCo 3.3.7 of a ball of 1 kg and radius 0.1 m on a plane, after 6 s in steps of
@@ -53,7 +53,7 @@ fn wheel_on_a_fixed_axle_can_be_touched() {
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(0.01).unwrap();
-    let port = plant.dynamics().unwrap().contact_results;
+    let port = plant.contact_results().unwrap();
     let contacts = sim.context().eval(port).unwrap();
     let force = contacts.point_pairs()[0].contact_force.z.abs();
     assert!(force > 0.0 && force.is_finite(), "{force}");
@@ -244,24 +244,23 @@ fn motion_from<const N: usize>(
     time_step: f64,
     times: [f64; N],
 ) -> [([f64; 3], [f64; 3]); N] {
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(text, "xml").unwrap();
     let manifold = ContactModel::PointManifold;
-    plant.set_contact_model(manifold).unwrap();
+    plant.set_contact_model(manifold);
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-    let system = plant.system();
     let start = [0.0, 0.0, 0.0, speed, 0.0, 0.0];
     let context = sim.context_mut();
-    system.set_velocities(&plant, context, &start).unwrap();
+    plant.set_velocities(context, start).unwrap();
     times.map(|time| {
         sim.advance_to(time).unwrap();
-        let q = system.positions(&plant, sim.context()).unwrap();
-        let v = system.velocities(&plant, sim.context()).unwrap();
+        let q = plant.positions(sim.context()).unwrap();
+        let v = plant.velocities(sim.context()).unwrap();
         ([q[4], q[5], q[6]], [v[3], v[4], v[5]])
     })
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tarragon_documents::Severity;
 use tarragon_formats::{OnWarning, Parser};
 use tarragon_framework::warnings::collect;
-use tarragon_multibody::MultibodyPlant;
+use tarragon_multibody::MultibodyPlantBuilder;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -17,7 +17,7 @@ const TEXT: &str = "<mas> in <inertial> is ignored";
 
 /// Loads [`TYPO`] and returns whether that succeeded, and what the parser keeps.
 fn load(on_warning: OnWarning) -> (bool, Vec<Severity>, usize) {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.on_warning(on_warning);
     let loaded = parser.add_models_from_string(TYPO, "urdf").is_ok();
@@ -48,7 +48,7 @@ fn program() {
     let modes = [OnWarning::Collect, OnWarning::Fail, OnWarning::Ignore];
     match std::env::var("TARRAGON_TEST_ON_WARNING").as_deref() {
         Ok("default") => {
-            let mut plant = MultibodyPlant::new(0.001).unwrap();
+            let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
             let added = Parser::new(&mut plant).add_models_from_string(TYPO, "urdf");
             added.unwrap();
         }
@@ -139,7 +139,7 @@ fn equal_warnings_of_one_load_are_kept_once() {
         format!("- add_model: {{name: {name}, file: 'file://{file}'}}\n")
     };
     let text = format!("directives:\n{}{}", add("left"), add("right"));
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     let (loaded, printed) = collect(|| parser.add_models_from_string(&text, "dmd.yaml"));
     loaded.unwrap();

@@ -7,7 +7,7 @@
 use tarragon_documents::RemoteParams;
 use tarragon_formats::Parser;
 use tarragon_formats::directives::ModelDirectives;
-use tarragon_multibody::{MultibodyPlant, MultibodyPlantConfig};
+use tarragon_multibody::{MultibodyPlantBuilder, MultibodyPlantConfig};
 
 #[test]
 fn plant_configurations_name_the_key_the_value_and_the_cure() {
@@ -84,7 +84,7 @@ fn directives_and_packages_name_the_path_of_keys() {
     ] {
         let error = ModelDirectives::from_yaml(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}\n{error}");
-        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
         let mut parser = Parser::new(&mut plant);
         let same = parser
             .add_models_from_string(text, "dmd.yaml")
@@ -102,7 +102,7 @@ fn directives_and_packages_name_the_path_of_keys() {
 #[test]
 fn names_may_look_like_numbers_with_underscores() {
     let text = "directives:\n- add_model_instance: {name: 1_000}";
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     Parser::new(&mut plant)
         .add_models_from_string(text, "dmd.yaml")
         .unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use tarragon_formats::Parser;
-use tarragon_multibody::MultibodyPlant;
+use tarragon_multibody::{MultibodyPlant, MultibodyPlantBuilder};
 
 const ONE: &str =
     "<sdf version='1.9'><model name='one' placement_frame='pf'><pose>0 0 7 0 0 0</pose>
@@ -44,11 +44,11 @@ fn load(folder: &Path, content: &str) -> Result<MultibodyPlant, String> {
     let path = folder.join("top.sdf");
     let text = format!("<sdf version='1.9'><world name='w'>{content}</world></sdf>");
     fs::write(&path, text).unwrap();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.package_map_mut().add("pkg", folder).unwrap();
     parser.add_models(&path).map_err(|e| e.to_string())?;
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     Ok(plant)
 }
 

@@ -60,7 +60,7 @@ proptest! {
         let end = (at + length).min(SAMPLE.len());
         let text = [&SAMPLE[..at], with, &SAMPLE[end..]].concat();
         if let Ok(mut loaded) = try_load(&model(&text)) {
-            let _ = loaded.plant.finalize_with(&mut loaded.scene);
+            let _ = loaded.plant.build_with_scene(&mut loaded.scene);
         }
     }
 }

@@ -16,17 +16,17 @@ mod vendors;
 use nalgebra::Vector3;
 use tarragon_formats::Parser;
 use tarragon_geometry::{CoulombFriction, Rgba, Role, SceneGraph, Shape};
-use tarragon_multibody::{ForceElement, JointKind, MultibodyPlant};
+use tarragon_multibody::{ForceElement, JointKind, MultibodyPlant, MultibodyPlantBuilder};
 
 /// A plant with its scene, and the diagnostics of the parser.
-struct Loaded {
-    plant: MultibodyPlant,
+struct Loaded<P = MultibodyPlant> {
+    plant: P,
     scene: SceneGraph,
     said: Vec<String>,
 }
 
-fn try_load(text: &str) -> Result<Loaded, Vec<String>> {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+fn try_load(text: &str) -> Result<Loaded<MultibodyPlantBuilder>, Vec<String>> {
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     let result = parser.add_models_from_string(text, "sdf");
@@ -45,9 +45,10 @@ fn try_load(text: &str) -> Result<Loaded, Vec<String>> {
 }
 
 fn load(text: &str) -> Loaded {
-    let mut loaded = try_load(text).unwrap_or_else(|said| panic!("{said:#?}"));
-    loaded.plant.finalize_with(&mut loaded.scene).unwrap();
-    loaded
+    let loaded = try_load(text).unwrap_or_else(|said| panic!("{said:#?}"));
+    let (mut scene, said) = (loaded.scene, loaded.said);
+    let plant = loaded.plant.build_with_scene(&mut scene).unwrap();
+    Loaded { plant, scene, said }
 }
 
 fn model(body: &str) -> String {

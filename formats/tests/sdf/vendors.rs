@@ -97,7 +97,7 @@ fn worlds_and_old_files_are_sdformat() {
     for name in ["a.world", "b.WORLD", "c.sdf"] {
         let file = folder.path().join(name);
         fs::write(&file, world).unwrap();
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser
             .add_models(&file)
@@ -110,7 +110,7 @@ fn worlds_and_old_files_are_sdformat() {
         let body = plant.body_by_name("a").unwrap();
         assert_eq!(plant.body(body).unwrap().spatial_inertia().mass(), 3.0);
     }
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     Parser::new(&mut plant)
         .add_models_from_string(world, "world")
         .unwrap();
@@ -132,7 +132,7 @@ fn worlds_and_old_files_are_sdformat() {
     fs::write(folder.path().join("m.world"), model).unwrap();
     fs::write(folder.path().join("top.world"), include).unwrap();
     let directives = "directives:\n- add_model:\n    name: n\n    file: package://p/m.world\n";
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.add_models(folder.path().join("top.world")).unwrap();
     parser.package_map_mut().add("p", folder.path()).unwrap();

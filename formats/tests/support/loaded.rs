@@ -1,12 +1,14 @@
 //! A plant and its scene after parsing.
 
+use std::ops::Deref;
 use tarragon_documents::{Diagnostic, Severity};
 use tarragon_formats::*;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 
-pub(crate) struct Loaded {
-    pub(crate) plant: MultibodyPlant,
+/// The plant is a builder at first, and a plant once built.
+pub(crate) struct Loaded<P = MultibodyPlantBuilder> {
+    pub(crate) plant: P,
     pub(crate) scene: SceneGraph,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) result: Result<Vec<ModelInstanceIndex>>,
@@ -15,7 +17,7 @@ pub(crate) struct Loaded {
 pub(crate) fn load_with(
     parse: impl FnOnce(&mut Parser<'_>) -> Result<Vec<ModelInstanceIndex>>,
 ) -> Loaded {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     let result = parse(&mut parser);
@@ -28,7 +30,23 @@ pub(crate) fn load_with(
     }
 }
 
+pub(crate) type Built = Loaded<MultibodyPlant>;
+
 impl Loaded {
+    /// Checks that the model loaded, and builds its plant.
+    #[track_caller]
+    pub(crate) fn ok(mut self) -> Built {
+        self.result.as_ref().unwrap();
+        Loaded {
+            plant: self.plant.build_with_scene(&mut self.scene).unwrap(),
+            scene: self.scene,
+            diagnostics: self.diagnostics,
+            result: self.result,
+        }
+    }
+}
+
+impl<P: Deref<Target = MultibodyModel>> Loaded<P> {
     /// Checks that there is one diagnostic, a warning with a place whose text contains `text`.
     #[track_caller]
     pub(crate) fn says(&self, text: &str) {

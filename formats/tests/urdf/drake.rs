@@ -14,10 +14,7 @@ fn robot(body: &str) -> String {
 }
 
 fn plant(body: &str) -> MultibodyPlant {
-    let mut r = load(&robot(body));
-    r.result.unwrap();
-    r.plant.finalize().unwrap();
-    r.plant
+    load(&robot(body)).ok().plant
 }
 
 fn joint(tag: &str, kind: &str, inner: &str) -> String {

@@ -78,12 +78,11 @@ fn models() -> PathBuf {
 
 #[test]
 fn all_elements_of_a_robot_are_loaded() {
-    let mut r = load(ROBOT);
+    let r = load(ROBOT).ok();
     let instance = r.result.unwrap()[0];
     assert_eq!(r.diagnostics, []);
-    let p = &mut r.plant;
+    let p = &r.plant;
     assert_eq!(p.model_instance_name(instance).unwrap(), "r");
-    p.finalize_with(&mut r.scene).unwrap();
     assert_eq!(p.position_names()[6..], ["base_z", "slide", "turn"]);
 
     let base = p.body_by_name("r::base").unwrap();
@@ -157,12 +156,12 @@ fn our_own_models_load_without_diagnostics() {
         ("table_top/bottle.urdf", 7),
         ("table_top/ball.urdf", 7),
     ] {
-        let mut r = load_file(&models().join(model));
+        let r = load_file(&models().join(model));
         if let Err(error) = r.result {
             panic!("{model}: {error}");
         }
         assert_eq!(r.diagnostics, [], "{model}");
-        r.plant.finalize_with(&mut r.scene).unwrap();
+        let r = r.ok();
         // The model itself may fix the arm to the world.
         assert!([nq, nq - 7].contains(&r.plant.num_positions()), "{model}");
         let inspector = r.scene.model_inspector();
@@ -328,7 +327,7 @@ fn render_engines_keep_no_visual_of_a_failed_model() {
         mesh.display()
     );
     let robot = |content: &str| format!("<robot name='r'><link name='a'>{content}</link></robot>");
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let (mut scene, seen) = (SceneGraph::new(), Arc::default());
     scene
         .add_renderer("ledger", Ledger(Arc::clone(&seen)))
@@ -352,7 +351,7 @@ fn render_engines_accept_textures_of_models() {
          <material name='m'><texture filename='{}'/></material></visual></link></robot>",
         texture.display()
     );
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("cpu", engine).unwrap();
@@ -366,7 +365,7 @@ fn render_engines_accept_textures_of_models() {
 
 #[test]
 fn without_a_scene_meshes_are_not_looked_up() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     let file = models().join("bad/missing_mesh.urdf");
     parser.add_models(file).unwrap();
@@ -441,10 +440,8 @@ fn all_errors_of_a_file_are_reported() {
 #[test]
 fn a_floating_joint_leaves_its_child_free() {
     let joint = "<joint name='f' type='floating'><parent link='a'/><child link='b'/></joint>";
-    let mut r = load(&with_joint(joint));
-    r.result.unwrap();
+    let r = load(&with_joint(joint)).ok();
     assert_eq!(r.diagnostics[0].severity, Severity::Warning);
-    r.plant.finalize().unwrap();
     assert_eq!(r.plant.num_positions(), 14);
 }
 
@@ -454,9 +451,7 @@ fn a_link_named_world_is_the_world_body() {
         "<robot name='r'><link name='world'><collision><geometry><box size='1 1 1'/></geometry>
         </collision></link><link name='a'/>
         <joint name='j' type='fixed'><parent link='world'/><child link='a'/></joint></robot>";
-    let mut r = load(text);
-    r.result.unwrap();
-    r.plant.finalize_with(&mut r.scene).unwrap();
+    let r = load(text).ok();
     assert_eq!((r.plant.num_bodies(), r.plant.num_positions()), (2, 0));
     assert_eq!(r.plant.collision_geometries(BodyIndex::WORLD).len(), 1);
 }
@@ -464,9 +459,7 @@ fn a_link_named_world_is_the_world_body() {
 #[test]
 fn undeclared_namespace_prefixes_are_accepted() {
     let text = ROBOT.replace(" xmlns:drake=\"http://drake.mit.edu\"", "");
-    let mut r = load(&text);
-    r.result.unwrap();
-    r.plant.finalize_with(&mut r.scene).unwrap();
+    let r = load(&text).ok();
     assert_eq!(r.scene.model_inspector().collision_candidates(), []);
 }
 

@@ -13,7 +13,7 @@ use tarragon_multibody::*;
 
 const TOLERANCE: f64 = 1e-12;
 
-/// A plant with its scene, finalized.
+/// A plant with its scene.
 pub(super) struct Model {
     pub(super) plant: MultibodyPlant,
     pub(super) scene: SceneGraph,

@@ -49,10 +49,13 @@ fn meshes_that_mujoco_cannot_read_become_files_that_replace_no_others() {
     fs::write(at("r.urdf"), urdf).unwrap();
     // A file of the user, which has the name that ours would have.
     fs::write(at("out_part.obj"), "o mine\n").unwrap();
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models(at("r.urdf")).unwrap();
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let writer = ModelWriter::with_scene_graph(&plant, &scene);
     let before = names();
     let written = writer.write_for(at("out.xml")).unwrap();
@@ -68,7 +71,10 @@ fn meshes_that_mujoco_cannot_read_become_files_that_replace_no_others() {
         let text = fs::read_to_string(at("out.xml")).unwrap();
         assert_eq!(text.matches("file=\"out_part_1.obj\"").count(), 2, "{text}");
         assert_eq!(text.matches("file=\"out_text.obj\"").count(), 1, "{text}");
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (
+            MultibodyPlantBuilder::new(0.001).unwrap(),
+            SceneGraph::new(),
+        );
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.add_models(at("out.xml")).unwrap();
         assert_eq!(scene.model_inspector().num_geometries(), 3);

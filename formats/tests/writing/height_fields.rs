@@ -13,7 +13,7 @@ fn height_fields_of_mjcf_are_read_back() {
     let heights = vec![0.5, 0.25, 1.0, 0.75, 0.5, 2.25];
     let field = HeightField::new(2, 3, heights.clone(), [4.0, 3.0], 0.5).unwrap();
     let flat = HeightField::new(2, 2, vec![-1.0; 4], [1.0, 1.0], 0.25).unwrap();
-    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-3).unwrap(), SceneGraph::new());
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -28,11 +28,11 @@ fn height_fields_of_mjcf_are_read_back() {
             .register_collision_geometry(&mut scene, world, x, shape, name, properties.clone())
             .unwrap();
     }
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let writer = ModelWriter::with_scene_graph(&plant, &scene);
     let written = writer.write(OutputFormat::Mjcf).unwrap();
     let text = &written.text;
-    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-3).unwrap(), SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
     parser.add_models_from_string(text, "xml").unwrap();

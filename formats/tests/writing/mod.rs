@@ -47,7 +47,7 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
         Ok(told) => told.into_iter().map(|d| d.message).collect(),
         Err(e) => return RoundTrip::Wrong(vec![format!("cannot be written: {e}")]),
     };
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     let read = parser.add_models(&file);
@@ -55,14 +55,15 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
     if read.is_err() {
         return RoundTrip::Wrong(said);
     }
-    if let Err(e) = plant.finalize_with(&mut scene) {
+    let plant = match plant.build_with_scene(&mut scene) {
+        Ok(plant) => plant,
         // Without a joint, the other end of a chain may become its base, and joints with several
         // degrees of freedom lead the wrong way.
-        if told.iter().any(|t| t.contains("it no longer connects")) {
+        Err(_) if told.iter().any(|t| t.contains("it no longer connects")) => {
             return RoundTrip::Told(told);
         }
-        return RoundTrip::Wrong(vec![format!("cannot be finalized: {e}")]);
-    }
+        Err(e) => return RoundTrip::Wrong(vec![format!("cannot be built: {e}")]),
+    };
     let again = Model { plant, scene };
     let differences = Comparison::new(ours, &again, format).differences;
     let is_told = |subject: &str| {

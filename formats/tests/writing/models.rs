@@ -85,14 +85,14 @@ pub(super) fn load_as(
     packages: &[(String, PathBuf)],
     semantics: MjcfSemantics,
 ) -> Option<Model> {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).ok()?, SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001).ok()?, SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_mjcf_semantics(semantics);
     for (name, folder) in packages {
         parser.package_map_mut().add(name, folder).ok()?;
     }
     parser.add_models(file).ok()?;
-    plant.finalize_with(&mut scene).ok()?;
+    let plant = plant.build_with_scene(&mut scene).ok()?;
     Some(Model { plant, scene })
 }
 

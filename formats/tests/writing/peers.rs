@@ -169,7 +169,10 @@ fn mujoco_reads_what_is_written() {
     let tendons = ["wrap", "flexor", "tendon_servo"]
         .map(|name| here.join(format!("tests/mjcf/motion/models/{name}.xml")));
     for (number, file) in mujoco_files().into_iter().chain(tendons).enumerate() {
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (
+            MultibodyPlantBuilder::new(0.001).unwrap(),
+            SceneGraph::new(),
+        );
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         let read = parser.add_models(&file);
@@ -180,7 +183,7 @@ fn mujoco_reads_what_is_written() {
         if read.is_err() {
             continue;
         }
-        plant.finalize_with(&mut scene).unwrap();
+        let plant = plant.build_with_scene(&mut scene).unwrap();
         let written = scratch.path().join(format!("model{number}.xml"));
         let writer = ModelWriter::with_scene_graph(&plant, &scene);
         // Sites of constraints and tendons, and geoms that tendons wrap around, change no motion.
@@ -192,14 +195,17 @@ fn mujoco_reads_what_is_written() {
     let file = scratch.path().join("everything.xml");
     std::fs::write(&file, EVERYTHING).unwrap();
     let written = scratch.path().join("everything_again.xml");
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
     parser.add_models(&file).unwrap();
     // MuJoCo does not know the first, which moves with one joint only.
     let [between, hand] = ["arm0", "hand"].map(|name| plant.body_by_name(name).unwrap());
     plant.exclude_collisions_between(between, hand).unwrap();
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let told = ModelWriter::with_scene_graph(&plant, &scene)
         .save(&written)
         .unwrap();
@@ -291,12 +297,12 @@ fn constraints_of_written_tendons_are_those_of_the_file() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mjcf/motion/constrained");
     let mut files = vec![];
     for name in ["couple", "parabola", "string", "tie", "winch"] {
-        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
         let mut parser = Parser::new(&mut plant);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         let file = here.join(format!("{name}.xml"));
         parser.add_models(&file).unwrap();
-        plant.finalize().unwrap();
+        let plant = plant.build().unwrap();
         let written = scratch.path().join(format!("{name}.xml"));
         ModelWriter::new(&plant).save(&written).unwrap();
         files.extend([file, written]);

@@ -12,7 +12,7 @@ use tarragon_multibody::*;
 /// several degrees of freedom is the wrong way round.
 fn random_model(seed: u64) -> Option<Model> {
     let numbers = &mut Numbers(seed);
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -156,14 +156,14 @@ fn random_model(seed: u64) -> Option<Model> {
     if numbers.chance(20) {
         add_masks(numbers, &mut plant, &collision_ids);
     }
-    plant.finalize_with(&mut scene).ok()?;
+    let plant = plant.build_with_scene(&mut scene).ok()?;
     Some(Model { plant, scene })
 }
 
 /// Makes the input of an actuator a control.
 fn set_control(
     numbers: &mut Numbers,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     motor: JointActuatorIndex,
     joints: &[JointIndex],
 ) {
@@ -208,7 +208,7 @@ fn set_control(
 
 fn add_constraints(
     numbers: &mut Numbers,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     bodies: &[BodyIndex],
     single: &[JointIndex],
 ) {
@@ -331,7 +331,7 @@ fn add_constraints(
 
 fn add_sensors(
     numbers: &mut Numbers,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     [a, b]: [BodyIndex; 2],
     single: &[JointIndex],
 ) {
@@ -373,7 +373,7 @@ fn add_sensors(
     }
 }
 
-fn add_keyframe(numbers: &mut Numbers, plant: &mut MultibodyPlant, single: &[JointIndex]) {
+fn add_keyframe(numbers: &mut Numbers, plant: &mut MultibodyPlantBuilder, single: &[JointIndex]) {
     let names = plant.actuators().iter().map(JointActuator::name);
     let motors = names.map(|name| plant.joint_actuator_by_name(name).unwrap());
     let controls = motors.map(|motor| (motor, numbers.signed())).collect();
@@ -390,12 +390,10 @@ fn add_keyframe(numbers: &mut Numbers, plant: &mut MultibodyPlant, single: &[Joi
 }
 
 /// Gives collision geometries masks, and makes a pair of them collide in any case.
-fn add_masks(numbers: &mut Numbers, plant: &mut MultibodyPlant, ids: &[GeometryId]) {
+fn add_masks(numbers: &mut Numbers, plant: &mut MultibodyPlantBuilder, ids: &[GeometryId]) {
     for id in ids {
         let [contype, conaffinity] = [0; 2].map(|_| numbers.below(4) as u32);
-        plant
-            .set_collision_masks(*id, contype, conaffinity)
-            .unwrap();
+        plant.set_collision_masks(*id, contype, conaffinity);
     }
     if let [a, .., b] = *ids {
         let mu = numbers.positive();
@@ -428,7 +426,7 @@ proptest! {
 
 /// A plant of bodies with joints, limits, motors and shapes that every format has.
 fn common_model(contact: Option<MujocoContact>) -> Model {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -482,7 +480,7 @@ fn common_model(contact: Option<MujocoContact>) -> Model {
             .unwrap();
         parent = body;
     }
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     Model { plant, scene }
 }
 
@@ -500,14 +498,14 @@ fn plants_of_common_elements_need_no_diagnostic() {
 
 #[test]
 fn positions_whose_sums_overflow_are_errors() {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let model = plant.add_model_instance("far").unwrap();
     let body = plant
         .add_rigid_body("b", model, SpatialInertia::zero())
         .unwrap();
     let far = nalgebra::Isometry3::translation(1e308, 1e308, 0.0);
     plant.set_default_free_body_pose(body, far).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     for (format, _) in FORMATS {
         let error = ModelWriter::new(&plant)
             .write(format)

@@ -8,8 +8,8 @@ use tarragon_formats::*;
 use tarragon_multibody::*;
 
 /// A plant of two bodies with a tendon that wraps around a drum twice, on both sides.
-fn winch() -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+fn winch() -> MultibodyPlantBuilder {
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let unit = SpatialInertia::plausible(1.0, Vector3::zeros()).unwrap();
     let model = plant.add_model_instance("winch").unwrap();
     let bodies = ["drum", "load"].map(|name| {
@@ -83,7 +83,7 @@ fn winch() -> MultibodyPlant {
 
 /// Adds a servo on a path.
 fn add_flexor(
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     name: &str,
     model: ModelInstanceIndex,
     path: Vec<TendonPart>,
@@ -124,13 +124,13 @@ fn write(plant: &MultibodyPlant, format: OutputFormat) -> (String, Vec<String>) 
 
 #[test]
 fn spatial_tendons_of_mjcf_are_read_back() {
-    let plant = winch();
+    let plant = winch().build().unwrap();
     let (text, told) = write(&plant, OutputFormat::Mjcf);
     let added = told.iter().filter(|t| t.contains("is added to body"));
     // Both wraps are around one geom, and the sites are the world's three and the load's two.
     assert_eq!((added.count(), told.len()), (6, 6), "{told:?}");
     assert_eq!(text.matches("type=\"cylinder\"").count(), 1, "{text}");
-    let mut again = MultibodyPlant::new(0.001).unwrap();
+    let mut again = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut again);
     parser.add_models_from_string(&text, "xml").unwrap();
     assert!(
@@ -139,6 +139,7 @@ fn spatial_tendons_of_mjcf_are_read_back() {
         parser.diagnostics()
     );
     assert_eq!(plant.force_elements(), again.force_elements());
+    let again = again.build().unwrap();
     let actuator = |plant| super::properties::actuator(plant, &plant.actuators()[0]);
     let (ours, found) = (actuator(&plant), actuator(&again));
     assert!(same_text(&ours, &found), "{ours}\n{found}");
@@ -165,8 +166,8 @@ fn polynomials_at_their_reference_keep_their_coefficients() {
         coefficients: [0.1, 0.2, 0.3, 0.4, 0.7],
     };
     plant.add_polynomial_constraint(polynomial.clone()).unwrap();
-    let (text, _) = write(&plant, OutputFormat::Mjcf);
-    let mut again = MultibodyPlant::new(0.001).unwrap();
+    let (text, _) = write(&plant.build().unwrap(), OutputFormat::Mjcf);
+    let mut again = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut again);
     parser.add_models_from_string(&text, "xml").unwrap();
     let last = again.constraints().last().unwrap();
@@ -176,7 +177,7 @@ fn polynomials_at_their_reference_keep_their_coefficients() {
 #[test]
 fn other_formats_leave_spatial_tendons_out() {
     for format in [OutputFormat::Urdf, OutputFormat::Sdf] {
-        let (_, told) = write(&winch(), format);
+        let (_, told) = write(&winch().build().unwrap(), format);
         for words in [
             "spatial tendon on bodies 'world', 'drum', 'load': left out",
             "limits of a spatial tendon on bodies 'world', 'drum', 'load': left out",
@@ -193,7 +194,7 @@ fn other_formats_leave_spatial_tendons_out() {
 /// and a polynomial.
 pub(super) fn add_spatial_tendon(
     numbers: &mut Numbers,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     bodies: &[BodyIndex],
     single: &[JointIndex],
 ) {

@@ -9,7 +9,7 @@ use tarragon_multibody::*;
 
 /// A plant of bodies that joints connect, with a ball on each body.
 struct Chain {
-    plant: MultibodyPlant,
+    plant: MultibodyPlantBuilder,
     scene: SceneGraph,
     source: SourceId,
     bodies: Vec<BodyIndex>,
@@ -18,7 +18,10 @@ struct Chain {
 }
 
 fn chain(names: &[&str]) -> Chain {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let source = plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -65,8 +68,8 @@ fn chain(names: &[&str]) -> Chain {
 impl Chain {
     /// Returns the text and its diagnostics.
     fn write(mut self, format: OutputFormat) -> (String, String) {
-        self.plant.finalize_with(&mut self.scene).unwrap();
-        let writer = ModelWriter::with_scene_graph(&self.plant, &self.scene);
+        let plant = self.plant.build_with_scene(&mut self.scene).unwrap();
+        let writer = ModelWriter::with_scene_graph(&plant, &self.scene);
         let written = writer.write(format).unwrap();
         let told = written.diagnostics.iter().map(|d| d.message.clone());
         (written.text, told.collect::<Vec<_>>().join("\n"))
@@ -97,8 +100,7 @@ fn links_between_joints_that_are_named_are_elements() {
 fn geometry_without_masks_collides_with_all_masks() {
     let mut two = chain(&["a", "b"]);
     two.plant
-        .set_collision_masks(two.balls[0], 1 << 31, 1 << 31)
-        .unwrap();
+        .set_collision_masks(two.balls[0], 1 << 31, 1 << 31);
     let (text, _) = two.write(OutputFormat::Mjcf);
     for word in ["\"-2147483648\"", "\"-1\""] {
         let count = text
@@ -125,9 +127,9 @@ fn pairs_that_lose_something_are_named() {
     let mut lost = chain(&["a", "b"]);
     let [a, b] = *lost.balls else { panic!() };
     lost.plant.add_contact_pair(a, b, sticky).unwrap();
-    lost.plant.finalize_with(&mut lost.scene).unwrap();
+    let plant = lost.plant.build_with_scene(&mut lost.scene).unwrap();
     lost.scene.remove_geometry(lost.source, b).unwrap();
-    let writer = ModelWriter::with_scene_graph(&lost.plant, &lost.scene);
+    let writer = ModelWriter::with_scene_graph(&plant, &lost.scene);
     let told = writer.write(OutputFormat::Mjcf).unwrap().diagnostics;
     let words = format!("pair of geometry 'ball_a' and '{b}': left out");
     assert!(told.iter().any(|d| d.message.contains(&words)), "{told:?}");
@@ -167,8 +169,8 @@ fn pairs_are_written_with_the_margins_of_their_geoms() {
             gap,
         };
         loaded.plant.add_contact_pair(a, b, own).unwrap();
-        loaded.plant.finalize_with(&mut loaded.scene).unwrap();
-        let writer = ModelWriter::with_scene_graph(&loaded.plant, &loaded.scene);
+        let plant = loaded.plant.build_with_scene(&mut loaded.scene).unwrap();
+        let writer = ModelWriter::with_scene_graph(&plant, &loaded.scene);
         let written = writer.write(OutputFormat::Mjcf).unwrap();
         let pair = format!("geom2=\"b\" friction=\"1 1\" {expected}");
         assert!(written.text.contains(&pair), "{}", written.text);
@@ -186,7 +188,7 @@ fn pairs_are_written_with_the_margins_of_their_geoms() {
 fn keyframes_of_servos_hold_positions() {
     let mut one = chain(&["a", "b"]);
     let [a, b] = *one.joints else { panic!() };
-    let add = |plant: &mut MultibodyPlant, name, joint| {
+    let add = |plant: &mut MultibodyPlantBuilder, name, joint| {
         plant
             .add_joint_actuator(name, joint, f64::INFINITY)
             .unwrap()
@@ -297,11 +299,14 @@ fn time_step_and_softness_of_equalities_are_written() {
          <body><joint axis='0 1 0'/><geom size='.1'/><site name='p'/></body>
          <site name='q'/></worldbody><equality>
          <connect site1='p' site2='q' solref='.01 1' solimp='.5 .9 .002'/></equality></mujoco>";
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(text, "xml").unwrap();
     let step = parser.model_options().time_step;
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let parameters = plant.constraint_solver_parameters(0).unwrap();
     assert_eq!(parameters, Some(([0.01, 1.0], [0.5, 0.9, 0.002, 0.5, 2.0])));
     let mut writer = ModelWriter::with_scene_graph(&plant, &scene);

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use tarragon_geometry::{BoxShape, ProximityProperties, SceneGraph};
 use tarragon_documents::PackageMap;
 use tarragon_formats::{ModelWriter, OutputFormat, Parser};
-use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia};
+use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, MultibodyPlantBuilder, SpatialInertia};
 
 /// Files that models may refer to, by `package://p/` or by relative names.
 const FILES: [(&str, &str); 10] = [
@@ -123,7 +123,7 @@ fn check_writing(plant: &MultibodyPlant, scene: &SceneGraph, format: OutputForma
     let Ok(written) = writer.write(format) else {
         return;
     };
-    let mut again = MultibodyPlant::new(0.001).expect("a positive time step");
+    let mut again = MultibodyPlantBuilder::new(0.001).expect("a positive time step");
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut again, &mut scene);
     let file = folder().join(format!("written.{}", format.suffix()));
@@ -140,7 +140,7 @@ pub fn check(bytes: &[u8], name: &str) {
     }
     let file = folder().join(name);
     fs::write(&file, bytes).expect("a file");
-    let mut plant = MultibodyPlant::new(0.001).expect("a positive time step");
+    let mut plant = MultibodyPlantBuilder::new(0.001).expect("a positive time step");
     let mut scene = SceneGraph::new();
     let model = ModelInstanceIndex::DEFAULT;
     let body = plant

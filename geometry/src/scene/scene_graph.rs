@@ -15,6 +15,7 @@ use crate::render::RenderEngine;
 use crate::shape::Shape;
 use crate::skin::Skin;
 use nalgebra::Isometry3;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
@@ -102,6 +103,13 @@ impl SceneGraph {
     pub fn model_inspector(&self) -> SceneGraphInspector<'_> {
         self.state.inspector()
     }
+    /// Returns the name of a geometry.
+    ///
+    /// # Errors
+    /// Returns an error if the geometry is unknown.
+    pub fn name(&self, id: GeometryId) -> Result<&str> {
+        self.model_inspector().name(id)
+    }
     /// Returns the world frame.
     pub fn world_frame_id(&self) -> FrameId {
         self.model_inspector().world_frame_id()
@@ -179,9 +187,10 @@ impl SceneGraph {
     }
 }
 
-/// Ports of [`SceneGraph`].
+/// A [`SceneGraph`] in a diagram: its ports. It dereferences to the scene.
 #[derive(Clone)]
 pub struct SceneGraphPorts<T: Scalar> {
+    scene: Arc<SceneGraph>,
     /// Output port of snapshots that answer queries about the scene.
     pub query: OutputPort<QueryObject<T>>,
     /// The geometry, as a parameter.
@@ -195,6 +204,13 @@ struct SourcePorts<T: Scalar> {
     source: SourceId,
     pose: InputPort<FramePoseVector<T>>,
     configuration: InputPort<GeometryConfigurationVector<T>>,
+}
+
+impl<T: Scalar> Deref for SceneGraphPorts<T> {
+    type Target = SceneGraph;
+    fn deref(&self) -> &SceneGraph {
+        &self.scene
+    }
 }
 
 impl<T: Scalar> SceneGraphPorts<T> {
@@ -284,6 +300,7 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
             Ok(())
         });
         SceneGraphPorts {
+            scene: d.system().clone(),
             query,
             geometry,
             sources,

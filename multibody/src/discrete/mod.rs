@@ -54,7 +54,7 @@ pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SoftContact, SoftRow, SpringRow, StepSettings,
 };
 pub(crate) use site::{BodiesSite, ContactSite, ContactSites, LengthPoint, LengthSite, Site};
-pub(crate) use step::StepStorage;
+pub(crate) use step::{SolvedSites, StepStorage};
 pub(crate) use step_end::ConstraintEnds;
 pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
 pub(crate) use threads::{AwakeThreads, CONTACTS_PER_TASK, MANY_CONTACTS, are_many, join_if};

@@ -21,8 +21,13 @@ use rayon::prelude::*;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 
-/// Contacts and the other sites of the plant.
-type SolvedSites<'a, T> = (&'a ContactSites<T>, &'a [(Site<T>, SiteLaw<T>)]);
+/// Places where the constraints of a step act.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SolvedSites<'a, T: Scalar> {
+    pub(crate) contacts: &'a ContactSites<T>,
+    /// All but contacts.
+    pub(crate) others: &'a [(Site<T>, SiteLaw<T>)],
+}
 
 /// Work space of steps and the result of the last. Kept from one step to the next, it allocates
 /// nothing unless a problem is larger than all before or its islands have other trees.
@@ -75,16 +80,17 @@ impl<T: Scalar> StepStorage<T> {
     pub(crate) fn solve(
         &mut self,
         start: &StepStart<'_, T>,
-        (contacts, sites): SolvedSites<'_, T>,
+        sites: SolvedSites<'_, T>,
         deformable: &DeformableProblem,
     ) -> Result<(), StepFailure> {
+        let SolvedSites { contacts, others } = sites;
         let has_vertices = deformable.has_vertices();
-        let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, sites, has_vertices);
+        let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, others, has_vertices);
         if !is_known {
             let sizes = deformable.bodies.iter().map(|body| body.v_star.len());
             self.trees.extend_from(start.trees, sizes);
             self.momentum.append(start.trees, &deformable.bodies);
-            self.update_constraints(start, &contacts.real, sites);
+            self.update_constraints(start, &contacts.real, others);
             self.add_deformable_sites(start, deformable);
             self.islands.update(&self.trees, &self.constraints.real);
             let islands = SolvedIslands {
@@ -123,14 +129,15 @@ impl<T: Scalar> StepStorage<T> {
     pub(crate) fn finish(
         &mut self,
         start: &StepStart<'_, T>,
-        (contacts, sites): SolvedSites<'_, T>,
+        sites: SolvedSites<'_, T>,
         deformable: &DeformableDerivatives<T>,
     ) -> Result<&mut StepEnd<T>, StepFailure> {
+        let contacts = sites.contacts;
         if T::NDERIV == 0 {
             return Ok(&mut self.end);
         }
         self.update_constant_trees(start, deformable);
-        self.derive_constraints(start, (contacts, sites), deformable);
+        self.derive_constraints(start, sites, deformable);
         let (constant_trees, constraints) = (&self.constant_trees, &self.constraints);
         let islands = SolvedIslands {
             trees: &self.trees,
@@ -228,9 +235,10 @@ impl<T: Scalar> StepStorage<T> {
     fn derive_constraints(
         &mut self,
         start: &StepStart<'_, T>,
-        (contacts, sites): SolvedSites<'_, T>,
+        sites: SolvedSites<'_, T>,
         deformable: &DeformableDerivatives<T>,
     ) {
+        let SolvedSites { contacts, others } = sites;
         let constraints = &mut self.constraints;
         constraints.clear_derived();
         let frame = StepFrame::new(start, &self.momentum, &self.constant_trees);
@@ -238,10 +246,10 @@ impl<T: Scalar> StepStorage<T> {
             constraints.derive_contact(&frame, k, contacts);
         }
         let first = contacts.real.len();
-        for (k, (site, law)) in (first..).zip(sites) {
+        for (k, (site, law)) in (first..).zip(others) {
             constraints.derive_site(&frame, k, site, law);
         }
-        let first = first + sites.len();
+        let first = first + others.len();
         for (k, site) in (first..).zip(&deformable.sites) {
             constraints.derive_deformable_site(&frame, k, &self.trees, deformable, site);
         }

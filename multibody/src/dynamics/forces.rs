@@ -17,12 +17,12 @@ use tarragon_framework::Scalar;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.0)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.0)?;
 /// let point_mass = nalgebra::Matrix3::zeros();
 /// let bob = SpatialInertia::from_central(2.0, -Vector3::z(), point_mass)?;
 /// let rod = plant.add_rigid_body("rod", ModelInstanceIndex::DEFAULT, bob)?;
 /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, rod, Vector3::y())?)?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// let positions = plant.calc_position_kinematics(&[0.5_f64])?;
 /// let velocities = plant.calc_velocity_kinematics(&positions, &[0.0])?;
 /// let forces = plant.calc_force_elements_contribution(&positions, &velocities)?;

@@ -24,12 +24,12 @@ use tarragon_framework::autodiff::is_constant;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let point_mass = nalgebra::Matrix3::zeros();
 /// let bob = SpatialInertia::from_central(2.0, -Vector3::z(), point_mass)?;
 /// let rod = plant.add_rigid_body("rod", ModelInstanceIndex::DEFAULT, bob)?;
 /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, rod, Vector3::y())?)?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// let kinematics = plant.calc_position_kinematics(&[0.5_f64])?;
 /// let mass_matrix = plant.calc_mass_matrix(&kinematics)?;
 /// assert!((mass_matrix[(0, 0)] - 2.0).abs() < 1e-15); // m l^2

@@ -18,10 +18,10 @@ use tarragon_framework::autodiff::is_constant;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let disc = plant.add_rigid_body("disc", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, disc, Vector3::z())?)?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// let positions = plant.calc_position_kinematics(&[0.0])?;
 /// let velocities: VelocityKinematics<f64> = plant.calc_velocity_kinematics(&positions, &[3.0])?;
 /// assert_eq!(velocities.v_wb(disc).rotational, Vector3::new(0.0, 0.0, 3.0));

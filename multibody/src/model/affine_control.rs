@@ -17,7 +17,7 @@ use tarragon_framework::Scalar;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
 /// let opener = plant.add_joint_actuator("opener", hinge, f64::INFINITY)?;

@@ -10,7 +10,7 @@ use nalgebra::Isometry3;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
 /// plant.add_keyframe(Keyframe {
@@ -19,7 +19,7 @@ use nalgebra::Isometry3;
 ///     velocities: vec![(hinge, vec![0.2])],
 ///     ..Keyframe::default()
 /// })?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// assert_eq!(plant.keyframe_positions("open")?, [1.5]);
 /// assert_eq!(plant.keyframe_velocities("open")?, [0.2]);
 /// plant.set_default_positions_to_keyframe("open")?;
@@ -33,7 +33,7 @@ pub struct Keyframe {
     pub model_instance: ModelInstanceIndex,
     /// Positions per joint (rad or m); other joints keep their defaults.
     pub positions: Vec<(JointIndex, Vec<f64>)>,
-    /// Poses `X_WB` of free bodies, whose floating joints are added by `finalize`.
+    /// Poses `X_WB` of free bodies, whose floating joints are added when the plant is built.
     pub free_poses: Vec<(BodyIndex, Isometry3<f64>)>,
     /// Velocities per joint (rad/s or m/s); other joints are at rest.
     pub velocities: Vec<(JointIndex, Vec<f64>)>,
@@ -86,7 +86,7 @@ pub enum KeyframePart {
 ///
 /// ```
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut eye = ModelCamera::new("eye", FrameIndex::WORLD);
 /// eye.width = 320;
 /// plant.add_model_camera(eye)?;

@@ -7,8 +7,8 @@ use crate::spatial::SpatialInertia;
 ///
 /// ```
 /// use nalgebra::Vector3;
-/// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, RigidBody, SpatialInertia};
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlantBuilder, RigidBody, SpatialInertia};
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let inertia = SpatialInertia::plausible(2.0, Vector3::zeros())?;
 /// let brick = plant.add_rigid_body("brick", ModelInstanceIndex::DEFAULT, inertia)?;
 /// let brick: &RigidBody = plant.body(brick)?;

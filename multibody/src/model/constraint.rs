@@ -11,7 +11,7 @@ use nalgebra::{Isometry3, Vector3};
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut finger = |name: &str| -> Result<JointIndex> {
 ///     let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 ///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
@@ -39,7 +39,7 @@ pub struct CouplerConstraint {
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let ball = plant.add_rigid_body("ball", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let (body_a, body_b) = (BodyIndex::WORLD, ball);
 /// let hook = BallConstraint { body_a, p_ap: Vector3::z(), body_b, p_bq: None };
@@ -64,7 +64,7 @@ pub struct BallConstraint {
 /// ```
 /// use nalgebra::Isometry3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let lid = plant.add_rigid_body("lid", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let x = Isometry3::identity();
 /// let glue = WeldConstraint { body_a: BodyIndex::WORLD, x_ap: x, body_b: lid, x_bq: x };
@@ -90,7 +90,7 @@ pub struct WeldConstraint {
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let bob = plant.add_rigid_body("bob", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let rod = DistanceConstraint {
 ///     body_a: BodyIndex::WORLD,
@@ -129,7 +129,7 @@ pub struct DistanceConstraint {
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
 /// plant.add_tendon_constraint(TendonConstraint {
@@ -167,7 +167,7 @@ pub struct TendonConstraint {
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let bob = plant.add_rigid_body("bob", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let string = SpatialTendonConstraint {
 ///     path: vec![
@@ -205,7 +205,7 @@ pub struct SpatialTendonConstraint {
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut slide = |name: &str| -> Result<JointIndex> {
 ///     let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 ///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
@@ -233,8 +233,8 @@ pub struct PolynomialConstraint {
 /// A constraint of any kind.
 ///
 /// ```
-/// use tarragon_multibody::{Constraint, MultibodyPlant};
-/// let plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::{Constraint, MultibodyPlantBuilder};
+/// let plant = MultibodyPlantBuilder::new(0.001)?;
 /// assert_eq!(plant.constraints(), [] as [Constraint; 0]);
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```

@@ -12,7 +12,7 @@ use super::index::{JointIndex, ModelInstanceIndex};
 /// let mjcf = "<mujoco model='m'>
 ///   <worldbody><body name='lid' pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody>
 ///   <equality><weld body1='lid'/></equality></mujoco>";
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
 /// parser.set_mjcf_semantics(MjcfSemantics::Drake);
 /// parser.add_models_from_string(mjcf, "xml")?;

@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// let joint = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
 /// let spring = ForceElement::RevoluteSpring { joint, nominal_angle: 0.0, stiffness: 2.0 };

@@ -7,8 +7,8 @@ use nalgebra::Isometry3;
 ///
 /// ```
 /// use nalgebra::Isometry3;
-/// use tarragon_multibody::{BodyIndex, FixedOffsetFrame, MultibodyPlant};
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::{BodyIndex, FixedOffsetFrame, MultibodyPlantBuilder};
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let above = Isometry3::translation(0.0, 0.0, 0.7);
 /// let table = plant.add_frame(FixedOffsetFrame::new("table", BodyIndex::WORLD, above))?;
 /// assert_eq!(plant.frame_by_name("table")?, table);

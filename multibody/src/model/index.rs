@@ -35,8 +35,8 @@ indices!(
     /// Index of a rigid body of a plant; [`BodyIndex::WORLD`] is the world.
     ///
     /// ```
-    /// use tarragon_multibody::{BodyIndex, ModelInstanceIndex, MultibodyPlant, SpatialInertia};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let inertia = SpatialInertia::zero();
     /// let link = plant.add_rigid_body("link", ModelInstanceIndex::DEFAULT, inertia)?;
     /// assert_eq!((BodyIndex::WORLD.index(), link.index()), (0, 1));
@@ -49,7 +49,7 @@ indices!(
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let inertia = SpatialInertia::zero();
     /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let hinge: JointIndex =
@@ -61,8 +61,8 @@ indices!(
     /// Index of a frame of a plant; [`FrameIndex::WORLD`] is the world frame.
     ///
     /// ```
-    /// use tarragon_multibody::{BodyIndex, FrameIndex, MultibodyPlant};
-    /// let plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::{BodyIndex, FrameIndex, MultibodyPlantBuilder};
+    /// let plant = MultibodyPlantBuilder::new(0.001)?;
     /// assert_eq!(plant.frame(FrameIndex::WORLD)?.body(), BodyIndex::WORLD);
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
@@ -70,8 +70,8 @@ indices!(
     /// Index of a model instance of a plant.
     ///
     /// ```
-    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlantBuilder};
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let arm: ModelInstanceIndex = plant.add_model_instance("arm")?;
     /// assert!(arm > ModelInstanceIndex::DEFAULT);
     /// assert_eq!(plant.model_instance_name(arm)?, "arm");
@@ -85,7 +85,7 @@ indices!(
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let inertia = SpatialInertia::zero();
     /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let hinge = Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?;

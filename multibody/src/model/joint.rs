@@ -21,15 +21,15 @@ use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
-/// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlant, SpatialInertia};
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlantBuilder, SpatialInertia};
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let model = plant.add_model_instance("arm")?;
 /// let link = plant.add_rigid_body("link", model, SpatialInertia::zero())?;
 /// let joint = Joint::revolute("shoulder", BodyIndex::WORLD, link, Vector3::z())?
 ///     .with_pose_on_parent(Isometry3::translation(0.0, 0.0, 1.0))
 ///     .with_position_limits(vec![-1.0], vec![1.0])?;
 /// plant.add_joint(joint)?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// assert_eq!(plant.position_names(), ["shoulder"]);
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
@@ -455,7 +455,7 @@ impl Joint {
     pub fn default_positions(&self) -> &[f64] {
         &self.default_positions
     }
-    /// Returns true if `finalize` added the joint to connect a free body to the world.
+    /// Returns true if building the plant added the joint, to connect a free body to the world.
     pub fn is_ephemeral(&self) -> bool {
         self.ephemeral
     }

@@ -7,7 +7,7 @@ use super::index::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex
 ///
 /// ```
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut height = ModelSensor::new("height", "framepos", SensorSubject::Body(BodyIndex::WORLD));
 /// height.noise = 0.01;
 /// plant.add_model_sensor(height)?;
@@ -42,7 +42,7 @@ pub enum SensorSubject {
     Body(BodyIndex),
     /// The center of mass of a body, with its principal axes of inertia.
     CenterOfMass(BodyIndex),
-    /// A site, by its place in [`MultibodyPlant::sites`](crate::MultibodyPlant::sites).
+    /// A site, by its place in [`MultibodyModel::sites`](crate::MultibodyModel::sites).
     Site(usize),
     /// A joint.
     Joint(JointIndex),

@@ -14,7 +14,7 @@ use nalgebra::{Isometry3, Vector3};
 /// use nalgebra::{Isometry3, Vector3};
 /// use std::f64::consts::PI;
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.0)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.0)?;
 /// let body = plant.add_rigid_body("b", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// plant.add_joint(Joint::weld("w", BodyIndex::WORLD, body, Isometry3::identity()))?;
 /// // From one side of a drum around it to the other.
@@ -35,7 +35,7 @@ use nalgebra::{Isometry3, Vector3};
 ///     stiffness: 100.0,
 ///     damping: 1.0,
 /// })?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 /// let positions = plant.calc_position_kinematics::<f64>(&[])?;
 /// let length = plant.calc_tendon_length(&positions, &path)?;
 /// assert!((length - (2.0 + 0.5 * PI)).abs() < 1e-12);

@@ -7,8 +7,8 @@ use tarragon_geometry::{IllustrationProperties, PerceptionProperties};
 /// ```
 /// use nalgebra::Isometry3;
 /// use tarragon_geometry::{PerceptionProperties, Role, SceneGraph, Sphere};
-/// use tarragon_multibody::{BodyIndex, MultibodyPlant, VisualProperties};
-/// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+/// use tarragon_multibody::{BodyIndex, MultibodyPlantBuilder, VisualProperties};
+/// let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
 /// plant.register_as_source_for_scene_graph(&mut scene)?;
 /// let for_cameras = VisualProperties {
 ///     perception: Some(PerceptionProperties::new()),

@@ -7,10 +7,10 @@ use std::str::FromStr;
 /// Model of contact (Drake's `ContactModel`).
 ///
 /// ```
-/// use tarragon_multibody::{ContactModel, MultibodyPlant};
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// use tarragon_multibody::{ContactModel, MultibodyPlantBuilder};
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// assert_eq!(plant.contact_model(), ContactModel::HydroelasticWithFallback);
-/// plant.set_contact_model(ContactModel::Point)?;
+/// plant.set_contact_model(ContactModel::Point);
 /// assert!(plant.set_contact_model("hydroelastic".parse()?).is_ok());
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
@@ -78,7 +78,7 @@ pub(super) struct ContactSettings {
 }
 
 /// When bodies of a discrete plant fall asleep; see
-/// [`MultibodyPlant::set_sleep_settings`](crate::MultibodyPlant::set_sleep_settings).
+/// [`MultibodyPlantBuilder::set_sleep_settings`](crate::MultibodyPlantBuilder::set_sleep_settings).
 ///
 /// ```
 /// use tarragon_multibody::SleepSettings;

@@ -9,9 +9,11 @@ use tarragon_geometry::GeometryId;
 
 /// A body made of tetrahedra that deform (Drake's `DeformableBody`).
 ///
-/// It is registered by [`MultibodyPlant::register_deformable_body`] and moves in discrete steps.
+/// It is registered by
+/// [`register_deformable_body`](crate::MultibodyPlantBuilder::register_deformable_body) and moves
+/// in discrete steps.
 ///
-/// [`MultibodyPlant::register_deformable_body`]: crate::MultibodyPlant::register_deformable_body
+/// [`register_deformable_body`]: crate::MultibodyPlantBuilder::register_deformable_body
 #[derive(Clone, Debug)]
 pub struct DeformableBody {
     pub(super) index: DeformableBodyIndex,

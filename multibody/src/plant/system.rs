@@ -1,12 +1,15 @@
 //! The plant as a system, and its wiring to a SceneGraph.
 
+use super::building::plant_builder::MultibodyPlantBuilder;
 use super::calculations::plant_parameters::PlantParameters;
-use super::deformable::{DeformableEntries, DeformablePorts};
-use super::multibody_plant::{MultibodyPlant, PositionSource};
+use super::deformable::DeformableEntries;
+use super::multibody_model::PositionSource;
+use super::multibody_plant::MultibodyPlant;
+use super::ports::MultibodyPlantPorts;
 use super::steps::dynamics_result::DynamicsResult;
-use super::steps::force_ports::{DynamicsEntries, PlantDynamicsPorts};
+use super::steps::force_ports::DynamicsEntries;
 use super::values::model_parameters::{ModelParameters, ParameterHandles, ParameterReader};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinematics::{BodyPoses, PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
@@ -14,103 +17,10 @@ use nalgebra::Isometry3;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
-    Block, ContinuousState, Declare, Dep, DiagramBuilder, DiscreteState, EventStatus, InputPort,
-    LeafContext, LeafSystem, OutputPort, Trigger,
+    Block, Declare, Dep, DiagramBuilder, DiscreteState, EventStatus, InputPort, LeafContext,
+    LeafSystem, OutputPort, Trigger,
 };
 use tarragon_geometry::{Aabb, FrameId, FramePoseVector, Role, SceneGraph};
-
-/// Ports and state of [`MultibodyPlant`]. The configuration of the plant decides which of them
-/// exist; the accessors of the others return an error that tells how to get them.
-#[derive(Clone, Debug)]
-pub struct MultibodyPlantPorts<T: Scalar> {
-    pub(super) position: Option<InputPort<Vec<T>>>,
-    pub(super) velocity: Option<InputPort<Vec<T>>>,
-    pub(super) state: Option<OutputPort<Vec<T>>>,
-    /// `X_WB` by [`BodyIndex`].
-    pub body_poses: OutputPort<Vec<Isometry3<T>>>,
-    /// `V_WB` by [`BodyIndex`].
-    pub body_spatial_velocities: OutputPort<Vec<SpatialVector<T>>>,
-    /// Masses, springs and other parameters of the context.
-    pub parameters: OutputPort<PlantParameters<T>>,
-    pub(super) geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
-    pub(super) discrete_state: Option<DiscreteState<Vec<T>>>,
-    pub(super) continuous_state: Option<ContinuousState<Vec<T>>>,
-    dynamics: Option<PlantDynamicsPorts<T>>,
-    pub(super) deformable: Option<DeformablePorts<T>>,
-}
-
-impl<T: Scalar> MultibodyPlantPorts<T> {
-    /// Returns the input port of the positions.
-    ///
-    /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::InputPort`].
-    pub fn position(&self) -> Result<InputPort<Vec<T>>> {
-        self.position.ok_or_else(|| missing("positions", FROM_PORT))
-    }
-    /// Returns the input port of the velocities. It needs a value only if velocities are evaluated.
-    ///
-    /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::InputPort`].
-    pub fn velocity(&self) -> Result<InputPort<Vec<T>>> {
-        self.velocity
-            .ok_or_else(|| missing("velocities", FROM_PORT))
-    }
-    /// Returns the output port of the state `[q; v]`.
-    ///
-    /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
-    pub fn state(&self) -> Result<OutputPort<Vec<T>>> {
-        self.state.ok_or_else(|| missing("the state", FROM_STATE))
-    }
-    /// Returns the output port of the poses of the plant's frames in a SceneGraph.
-    ///
-    /// # Errors
-    /// Returns an error if the plant is not registered with a SceneGraph.
-    pub fn geometry_pose(&self) -> Result<OutputPort<FramePoseVector<T>>> {
-        let remedy = "call `register_as_source_for_scene_graph` before the plant is added";
-        self.geometry_pose
-            .ok_or_else(|| missing("geometry poses", remedy))
-    }
-    /// Returns the state `[q; v]` of a plant with a positive time step.
-    ///
-    /// # Errors
-    /// Returns an error if the time step is 0, or unless the plant has [`PositionSource::State`].
-    pub fn discrete_state(&self) -> Result<DiscreteState<Vec<T>>> {
-        let remedy = "the plant must have a positive time step and `PositionSource::State`";
-        self.discrete_state
-            .ok_or_else(|| missing("discrete state", remedy))
-    }
-    /// Returns the state `[q; v]` of a plant with time step 0.
-    ///
-    /// # Errors
-    /// Returns an error if the time step is positive, or unless the plant has
-    /// [`PositionSource::State`].
-    pub fn continuous_state(&self) -> Result<ContinuousState<Vec<T>>> {
-        let remedy = "the plant must have time step 0 and `PositionSource::State`";
-        self.continuous_state
-            .ok_or_else(|| missing("continuous state", remedy))
-    }
-    /// Returns the ports of forces, accelerations and contacts.
-    ///
-    /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
-    pub fn dynamics(&self) -> Result<&PlantDynamicsPorts<T>> {
-        let dynamics = self.dynamics.as_ref();
-        dynamics.ok_or_else(|| missing("forces and accelerations", FROM_STATE))
-    }
-}
-
-const FROM_PORT: &str =
-    "call `set_position_source(PositionSource::InputPort)` before the plant is added";
-const FROM_STATE: &str =
-    "call `set_position_source(PositionSource::State)` before the plant is added";
-
-#[cold]
-fn missing(what: &str, remedy: &str) -> Error {
-    Error::state(format!(
-        "MultibodyPlant: there is no port or handle for {what}; {remedy}"
-    ))
-}
 
 /// Source of q at run time.
 #[derive(Clone, Copy)]
@@ -219,7 +129,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                     Some(port) => ctx.eval(port)?,
                     None => v,
                 };
-                let topology = plant.finalized("velocities")?;
+                let topology = &plant.topology;
                 positions.update_from_poses(&topology.tree, q, ctx.cached(kinematics)?);
                 plant.update_velocity_kinematics(velocities, positions, v)
             },
@@ -251,7 +161,9 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                 },
             )
         });
+        let plant = d.system().clone();
         let with_parameters = |parameters| MultibodyPlantPorts {
+            plant,
             position: None,
             velocity,
             state,
@@ -340,17 +252,39 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
     }
 }
 
+/// A [`MultibodyPlant`] or a [`MultibodyPlantBuilder`]: what becomes the plant of a scene.
+pub trait IntoPlant {
+    /// Returns the plant, with all its frames and its collision filters in the scene.
+    ///
+    /// # Errors
+    /// Returns an error if the plant cannot be built, was built without a scene although it has no
+    /// source in one, or is registered with another scene.
+    fn into_plant(self, scene_graph: &mut SceneGraph) -> Result<MultibodyPlant>;
+}
+
+impl IntoPlant for MultibodyPlantBuilder {
+    fn into_plant(self, scene_graph: &mut SceneGraph) -> Result<MultibodyPlant> {
+        self.build_with_scene(scene_graph)
+    }
+}
+
+impl IntoPlant for MultibodyPlant {
+    fn into_plant(mut self, scene_graph: &mut SceneGraph) -> Result<MultibodyPlant> {
+        self.join_scene(scene_graph)?;
+        Ok(self)
+    }
+}
+
 /// Adds a plant and the scene it is registered with to a diagram, as `plant` and `scene_graph`, and
 /// connects them: `geometry_pose` to the scene and, if forces move the plant, its query object to
-/// `geometry_query`. It finalizes the plant if need be, registers frames for bodies that have none,
-/// and applies the collision filters.
+/// `geometry_query`. A builder is built first.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::SceneGraph;
 /// use tarragon_formats::Parser;
-/// use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
-/// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+/// use tarragon_multibody::{MultibodyPlantBuilder, add_multibody_plant_scene_graph};
+/// let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
 /// let ball = r#"<robot name="toy"><link name="ball"><collision><geometry>
 ///     <sphere radius="0.1"/></geometry></collision></link></robot>"#;
 /// Parser::with_scene_graph(&mut plant, &mut scene).add_models_from_string(ball, "urdf")?;
@@ -364,37 +298,24 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
 /// ```
 ///
 /// # Errors
-/// Returns an error if the plant cannot be finalized or is registered with another scene.
+/// Returns an error if the plant cannot be built or is registered with another scene.
 pub fn add_multibody_plant_scene_graph(
     builder: &mut DiagramBuilder,
-    mut plant: MultibodyPlant,
+    plant: impl IntoPlant,
     mut scene_graph: SceneGraph,
 ) -> Result<(Block<MultibodyPlant>, Block<SceneGraph>)> {
-    // A plant without geometry may not be registered yet, and it cannot be registered once
-    // finalized.
-    if !plant.is_finalized() {
-        plant.register_as_source_for_scene_graph(&mut scene_graph)?;
-        plant.finalize()?;
-    }
-    let source = plant.source_id().ok_or_else(|| {
-        Error::state(
-            "the plant must be registered with a scene before it is finalized; call \
-             `register_as_source_for_scene_graph` before `finalize`",
-        )
-    })?;
-    plant.ensure_frames(&mut scene_graph)?;
-    plant.apply_collision_filters(&mut scene_graph)?;
+    let plant = plant.into_plant(&mut scene_graph)?;
     let plant = builder.add("plant", plant);
     let scene_graph = builder.add("scene_graph", scene_graph);
-    if let Some(geometry_pose) = plant.geometry_pose {
+    if let (Some(source), Some(geometry_pose)) = (plant.source_id(), plant.geometry_pose) {
         builder.connect(geometry_pose, scene_graph.source_pose_port(source)?);
+        if let Ok(configuration) = plant.deformable_body_configuration() {
+            let port = scene_graph.source_configuration_port(source)?;
+            builder.connect(configuration, port);
+        }
     }
-    if let Ok(deformable) = plant.deformable() {
-        let port = scene_graph.source_configuration_port(source)?;
-        builder.connect(deformable.configuration, port);
-    }
-    if let Ok(dynamics) = plant.dynamics() {
-        builder.connect(scene_graph.query, dynamics.geometry_query()?);
+    if let Ok(geometry_query) = plant.geometry_query() {
+        builder.connect(scene_graph.query, geometry_query);
     }
     Ok((plant, scene_graph))
 }
@@ -406,8 +327,8 @@ pub fn add_multibody_plant_scene_graph(
 /// ```
 /// use tarragon_geometry::{Role, SceneGraph};
 /// use tarragon_formats::Parser;
-/// use tarragon_multibody::{MultibodyPlant, compute_default_scene_aabb};
-/// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+/// use tarragon_multibody::{MultibodyPlantBuilder, compute_default_scene_aabb};
+/// let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
 /// let ball = r#"<robot name="toy"><link name="ball"><visual><geometry>
 ///     <sphere radius="0.1"/></geometry></visual></link></robot>"#;
 /// Parser::with_scene_graph(&mut plant, &mut scene).add_models_from_string(ball, "urdf")?;
@@ -421,15 +342,15 @@ pub fn add_multibody_plant_scene_graph(
 /// Returns the errors of [`add_multibody_plant_scene_graph`], and an error if a mesh file cannot be
 /// read, or if the scene has frames of other sources, whose poses are unknown.
 pub fn compute_default_scene_aabb(
-    plant: &MultibodyPlant,
+    plant: &(impl IntoPlant + Clone),
     scene_graph: &SceneGraph,
     role: Role,
 ) -> Result<Option<Aabb>> {
-    let mut plant = plant.clone();
-    plant.set_position_source(PositionSource::State);
+    let mut scene_graph = scene_graph.clone();
+    let mut plant = plant.clone().into_plant(&mut scene_graph)?;
+    plant.model.position_source = PositionSource::State;
     let mut builder = DiagramBuilder::new();
-    let (_, scene_graph) =
-        add_multibody_plant_scene_graph(&mut builder, plant, scene_graph.clone())?;
+    let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
     let ctx = builder.build()?.default_context();
     ctx.eval(scene_graph.query)?.compute_scene_aabb(role)
 }

@@ -78,8 +78,8 @@ impl Topology {
             }
         }
         if self.tree.nodes.iter().any(|node| node.is_free) {
-            message += "; a body without a joint is free: weld it to the world before `finalize` if \
-                        it must not move";
+            message += "; a body without a joint is free: weld it to the world before the plant is \
+                        built if it must not move";
         }
         Error::invalid(message)
     }

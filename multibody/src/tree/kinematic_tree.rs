@@ -137,8 +137,4 @@ impl KinematicTree {
             _ => Some(&self.nodes[self.node_of[body.index()] as usize]),
         }
     }
-
-    pub(crate) fn set_reflected(&mut self, body: BodyIndex, reflected: f64) {
-        self.nodes[self.node_of[body.index()] as usize].reflected = reflected;
-    }
 }

@@ -5,7 +5,7 @@ use super::joint_graph::JointGraph;
 use super::kinematic_tree::KinematicTree;
 use crate::model::{BodyIndex, Joint, JointIndex, RigidBody};
 
-/// The results of `finalize`: the tree, and the order of joints, positions and velocities.
+/// The tree of a plant, and the order of joints, positions and velocities.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     /// Joints in tree order, which is the order of the state.
@@ -56,12 +56,6 @@ impl Topology {
     /// Returns a joint oriented from the world outwards.
     pub(crate) fn inboard_joint(&self, index: JointIndex, joint: &Joint) -> InboardJoint {
         InboardJoint::new(joint, self.inboard[joint.child.index()] == Some(index))
-    }
-
-    /// Sets the reflected inertia of the motors of a joint.
-    pub(crate) fn set_reflected(&mut self, index: JointIndex, joint: &Joint, reflected: f64) {
-        let outboard = self.inboard_joint(index, joint).child;
-        self.tree.set_reflected(outboard, reflected);
     }
 
     /// Adds the next joint in tree order, with its outboard body.

@@ -20,19 +20,15 @@ fn sled(control: AffineControl, friction: f64) -> (Diagram<f64>, Block<Multibody
 }
 
 /// Velocity after a step, as a function of position, velocity and control.
-fn step<T: Scalar>(
-    diagram: &Diagram<T>,
-    (plant, ports): (&MultibodyPlant, &MultibodyPlantPorts<T>),
-    [q, v, u]: [T; 3],
-) -> T {
+fn step<T: Scalar>(diagram: &Diagram<T>, ports: &MultibodyPlantPorts<T>, [q, v, u]: [T; 3]) -> T {
     let mut context = diagram.default_context();
-    plant.set_positions(ports, &mut context, &[q]).unwrap();
-    plant.set_velocities(ports, &mut context, &[v]).unwrap();
-    let port = ports.dynamics().unwrap().actuation();
+    ports.set_positions(&mut context, [q]).unwrap();
+    ports.set_velocities(&mut context, [v]).unwrap();
+    let port = ports.actuation().unwrap();
     context.fix(port, vec![u]).unwrap();
     let mut sim = Simulator::new(diagram, context).unwrap();
     sim.advance_to(DT).unwrap();
-    plant.velocities(ports, sim.context()).unwrap()[0]
+    ports.velocities(sim.context()).unwrap()[0]
 }
 
 #[test]
@@ -62,8 +58,8 @@ fn derivatives_match_differences() {
         let ports = dual.ports(&plant).unwrap();
         let x = [0.1, 0.5, 0.8];
         let lifted = [0, 1, 2].map(|k: usize| AutoDiff::variable(x[k], k));
-        let after = step(&dual, (plant.system(), &ports), lifted);
-        let real = |x| step(&diagram, (plant.system(), &plant), x);
+        let after = step(&dual, &ports, lifted);
+        let real = |x| step(&diagram, &plant, x);
         for k in 0..3 {
             let at = |h: f64| {
                 let mut x = x;
@@ -103,8 +99,8 @@ fn derivatives_are_those_of_one_side_where_gains_vanish() {
         let ports = dual.ports(&plant).unwrap();
         let x = [0.1, 0.5, 0.0];
         let lifted = [0, 1, 2].map(|k: usize| AutoDiff::variable(x[k], k));
-        let after = step(&dual, (plant.system(), &ports), lifted);
-        let at = |u: f64| step(&diagram, (plant.system(), &plant), [x[0], x[1], u]);
+        let after = step(&dual, &ports, lifted);
+        let at = |u: f64| step(&diagram, &plant, [x[0], x[1], u]);
         let h = 1e-4 * side;
         let difference = (4.0 * at(h) - at(2.0 * h) - 3.0 * at(0.0)) / (2.0 * h);
         assert!((after.re - at(0.0)).abs() < 1e-15, "{after:?}");
@@ -132,7 +128,7 @@ fn the_smallest_gains_are_harmless() {
     };
     let (diagram, plant) = sled(spring, 0.0);
     for u in [5e-324, 1e-300, 1e-150, 1e-99, 1e-50, 1e-20] {
-        let v = step(&diagram, (plant.system(), &plant), [0.1, 0.0, u]);
+        let v = step(&diagram, &plant, [0.1, 0.0, u]);
         assert!((v - 3.0 * DT / MASS).abs() < 1e-15, "{u:?}: {v}");
     }
 }
@@ -145,22 +141,18 @@ fn rotors_of_a_context_leave_the_armature() {
         |rail| rail.with_armature(3.0).unwrap(),
         |plant, [rail]| motor = Some(add_actuator(plant, rail, AffineControl::motor())),
     );
-    let (system, motor) = (plant.system(), motor.unwrap());
+    let motor = motor.unwrap();
     let inertia = |rotor: Option<[f64; 2]>| {
         let mut context = diagram.default_context();
         if let Some([rotor, gear]) = rotor {
-            system
-                .set_rotor_inertia(&plant, &mut context, motor, rotor)
-                .unwrap();
-            system
-                .set_gear_ratio(&plant, &mut context, motor, gear)
-                .unwrap();
+            plant.set_rotor_inertia(&mut context, motor, rotor).unwrap();
+            plant.set_gear_ratio(&mut context, motor, gear).unwrap();
         }
-        let port = plant.dynamics().unwrap().actuation();
+        let port = plant.actuation().unwrap();
         context.fix(port, vec![7.0]).unwrap();
         let mut sim = Simulator::new(&diagram, context).unwrap();
         sim.advance_to(DT).unwrap();
-        7.0 * DT / system.velocities(&plant, sim.context()).unwrap()[0]
+        7.0 * DT / plant.velocities(sim.context()).unwrap()[0]
     };
     for (rotor, expected) in [
         (None, MASS + 3.0),
@@ -182,11 +174,11 @@ fn stiff_servos_hold_their_set_point() {
     };
     let (diagram, plant) = sled(servo, 0.0);
     let mut context = diagram.default_context();
-    let port = plant.dynamics().unwrap().actuation();
+    let port = plant.actuation().unwrap();
     context.fix(port, vec![0.25]).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(2.0).unwrap();
-    let q = plant.system().positions(&plant, sim.context()).unwrap()[0];
+    let q = plant.positions(sim.context()).unwrap()[0];
     assert!((q - 0.25).abs() < 1e-6, "{q}");
 }
 
@@ -197,17 +189,17 @@ fn efforts_stay_in_an_uneven_range() {
         ..AffineControl::motor()
     };
     let (diagram, plant) = sled(control, 0.0);
-    assert_eq!(plant.system().effort_lower_limits(), [-1.0]);
-    assert_eq!(plant.system().effort_upper_limits(), [4.0]);
+    assert_eq!(plant.effort_lower_limits(), [-1.0]);
+    assert_eq!(plant.effort_upper_limits(), [4.0]);
     for (u, effort) in [(-9.0, -1.0), (0.5, 0.5), (9.0, 4.0)] {
-        let v = step(&diagram, (plant.system(), &plant), [0.0, 0.0, u]);
+        let v = step(&diagram, &plant, [0.0, 0.0, u]);
         assert!((v - effort / MASS * DT).abs() < 1e-15, "{v}");
     }
 }
 
 #[test]
 fn invalid_controls_are_errors() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let body = plant
         .add_rigid_body("b", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())
         .unwrap();

@@ -13,7 +13,7 @@ fn coulomb(mu: f64) -> CoulombFriction {
 /// Mean velocity along x of a deformable ball that has slid over ground for 20 ms from 1 m/s, with
 /// the friction of both geometries and those that are given to their pair, one after the other.
 fn velocity_after_sliding(mu: f64, of_pair: &[Option<f64>]) -> f64 {
-    let mut plant = MultibodyPlant::new(2e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(2e-3).unwrap();
     let mut scene = SceneGraph::new();
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -54,7 +54,7 @@ fn velocity_after_sliding(mu: f64, of_pair: &[Option<f64>]) -> f64 {
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
-    let n = plant.system().deformable_bodies()[0].num_vertices();
+    let n = plant.deformable_bodies()[0].num_vertices();
     plant
         .set_deformable_velocities(&mut context, body, &vec![Vector3::x(); n])
         .unwrap();

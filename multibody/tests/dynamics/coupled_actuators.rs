@@ -33,22 +33,20 @@ fn coupled(sleep: Option<SleepSettings>) -> (Diagram<f64>, Block<MultibodyPlant>
 /// Velocities after a step from rest with locks, as a function of positions and control.
 fn step<T: Scalar>(
     diagram: &Diagram<T>,
-    (plant, ports): (&MultibodyPlant, &MultibodyPlantPorts<T>),
+    ports: &MultibodyPlantPorts<T>,
     [q0, q1, u]: [T; 3],
     locked: [bool; 2],
 ) -> Vec<T> {
     let mut context = diagram.default_context();
-    plant.set_positions(ports, &mut context, &[q0, q1]).unwrap();
-    for ((joint, _), locked) in plant.joints().zip(locked) {
-        plant
-            .set_joint_locked(ports, &mut context, joint, locked)
-            .unwrap();
+    ports.set_positions(&mut context, [q0, q1]).unwrap();
+    for ((joint, _), locked) in ports.joints().zip(locked) {
+        ports.set_joint_locked(&mut context, joint, locked).unwrap();
     }
-    let port = ports.dynamics().unwrap().actuation();
+    let port = ports.actuation().unwrap();
     context.fix(port, vec![u]).unwrap();
     let mut sim = Simulator::new(diagram, context).unwrap();
     sim.advance_to(DT).unwrap();
-    plant.velocities(ports, sim.context()).unwrap()
+    ports.velocities(sim.context()).unwrap()
 }
 
 /// A stiff servo acts at the end of the step on the joints that are not locked. Without the
@@ -67,8 +65,8 @@ fn locked_joints_leave_the_others_to_the_servo() {
         let squared = free(0) * free(0) + free(1) * free(1);
         let per_effort = DT / (MASS + DT * squared * (KV + DT * KP));
         let effort = KP * (x[2] - x[0] - RATIO * x[1]);
-        let found = step(&diagram, (plant.system(), &plant), x, locked);
-        let with_derivatives = step(&dual, (plant.system(), &ports), lifted, locked);
+        let found = step(&diagram, &plant, x, locked);
+        let with_derivatives = step(&dual, &ports, lifted, locked);
         for k in 0..2 {
             let expected = per_effort * effort * free(k);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-11 * effort * per_effort;
@@ -88,7 +86,7 @@ fn locked_joints_leave_the_others_to_the_servo() {
             }
         }
     }
-    let none = step(&diagram, (plant.system(), &plant), x, [true; 2]);
+    let none = step(&diagram, &plant, x, [true; 2]);
     assert_eq!(none, [0.0; 2]);
 }
 
@@ -104,18 +102,17 @@ fn controls_wake_all_joints_of_an_actuator() {
     // The servo does not resist this drift, so that nothing but sleep stops it.
     let drift = [1e-4, -1e-4 / RATIO];
     let run = |diagram: &Diagram<f64>, plant: &Block<MultibodyPlant>| {
-        let system = plant.system();
         let mut context = diagram.default_context();
-        let port = plant.dynamics().unwrap().actuation();
+        let port = plant.actuation().unwrap();
         context.fix(port, vec![0.0]).unwrap();
-        let set = system.set_velocities(plant, &mut context, &drift);
+        let set = plant.set_velocities(&mut context, drift);
         set.unwrap();
         let mut sim = Simulator::new(diagram, context).unwrap();
         sim.advance_to(0.1).unwrap();
-        let before = system.velocities(plant, sim.context()).unwrap();
+        let before = plant.velocities(sim.context()).unwrap();
         sim.context_mut().fix(port, vec![0.3]).unwrap();
         sim.advance_to(0.1 + 3.0 * DT).unwrap();
-        [before, system.velocities(plant, sim.context()).unwrap()]
+        [before, plant.velocities(sim.context()).unwrap()]
     };
     let [asleep, found] = run(&diagram, &plant);
     assert_eq!(asleep, [0.0; 2]);
@@ -162,22 +159,18 @@ fn paths_between_sleds_are_differences_of_their_positions() {
     let run = |(diagram, plant): &(Diagram<f64>, Block<MultibodyPlant>), locked: [bool; 2]| {
         let system = plant.system();
         let mut context = diagram.default_context();
-        system
-            .set_positions(plant, &mut context, &[0.1, 0.6])
-            .unwrap();
+        plant.set_positions(&mut context, [0.1, 0.6]).unwrap();
         for ((joint, _), locked) in system.joints().zip(locked) {
-            system
-                .set_joint_locked(plant, &mut context, joint, locked)
-                .unwrap();
+            plant.set_joint_locked(&mut context, joint, locked).unwrap();
         }
-        let dynamics = plant.dynamics().unwrap();
-        context.fix(dynamics.actuation(), vec![0.48]).unwrap();
+        let actuation = plant.actuation().unwrap();
+        context.fix(actuation, vec![0.48]).unwrap();
         let mut sim = Simulator::new(diagram, context).unwrap();
         let mut found = vec![];
         for k in 1..20 {
             sim.advance_to(f64::from(k) * 3.0 * DT).unwrap();
-            found.extend(system.positions(plant, sim.context()).unwrap());
-            found.extend(sim.context().eval(dynamics.net_actuation).unwrap());
+            found.extend(plant.positions(sim.context()).unwrap());
+            found.extend(sim.context().eval(plant.net_actuation().unwrap()).unwrap());
         }
         found
     };
@@ -196,28 +189,23 @@ fn paths_between_sleds_are_differences_of_their_positions() {
     }
     // Both fall asleep, and another control wakes both.
     let (diagram, plant) = model(true, Some(settings));
-    let system = plant.system();
     let mut context = diagram.default_context();
-    system
-        .set_positions(&plant, &mut context, &[0.1, 0.6])
-        .unwrap();
-    let port = plant.dynamics().unwrap().actuation();
+    plant.set_positions(&mut context, [0.1, 0.6]).unwrap();
+    let port = plant.actuation().unwrap();
     context.fix(port, vec![0.5]).unwrap();
-    system
-        .set_velocities(&plant, &mut context, &[1e-4; 2])
-        .unwrap();
+    plant.set_velocities(&mut context, [1e-4; 2]).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(0.1).unwrap();
-    assert_eq!(system.velocities(&plant, sim.context()).unwrap(), [0.0; 2]);
+    assert_eq!(plant.velocities(sim.context()).unwrap(), [0.0; 2]);
     sim.context_mut().fix(port, vec![0.4]).unwrap();
     sim.advance_to(0.1 + 3.0 * DT).unwrap();
-    let v = system.velocities(&plant, sim.context()).unwrap();
+    let v = plant.velocities(sim.context()).unwrap();
     assert!(v[0] > 0.05 && (v[0] + v[1]).abs() < 1e-12, "{v:?}");
 }
 
 #[test]
 fn actuators_of_paths_have_neither_rotors_nor_gains() {
-    let mut plant = MultibodyPlant::new(DT).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(DT).unwrap();
     let instance = ModelInstanceIndex::DEFAULT;
     let body = plant
         .add_rigid_body("a", instance, SpatialInertia::zero())
@@ -264,7 +252,7 @@ fn actuators_of_paths_have_neither_rotors_nor_gains() {
 
 #[test]
 fn errors_of_coupled_joints_name_the_actuator() {
-    let mut plant = MultibodyPlant::new(DT).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(DT).unwrap();
     let instance = ModelInstanceIndex::DEFAULT;
     let bodies = ["a", "b"].map(|name| {
         let body = plant.add_rigid_body(name, instance, SpatialInertia::zero());

@@ -11,13 +11,12 @@ use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory as Pa
 use tarragon_multibody::*;
 
 fn load() -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
     let text = include_str!("curvilinear.sdf");
     parser.add_models_from_string(text, "sdf").unwrap();
     assert_eq!(parser.diagnostics(), []);
-    plant.finalize().unwrap();
-    plant
+    plant.build().unwrap()
 }
 
 #[test]
@@ -104,9 +103,9 @@ fn path(is_periodic: bool) -> Path {
 
 /// A chain of a hinge and two carriages. The path between the carriages is fixed to the outer one.
 fn chain() -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
-    let body = |plant: &mut MultibodyPlant, k: usize| {
+    let body = |plant: &mut MultibodyPlantBuilder, k: usize| {
         plant
             .add_rigid_body(&format!("b{k}"), model, inertia(k))
             .unwrap()
@@ -125,8 +124,7 @@ fn chain() -> MultibodyPlant {
     plant
         .add_joint(offset(Joint::curvilinear("back", c, b, path(true)), 4))
         .unwrap();
-    plant.finalize().unwrap();
-    plant
+    plant.build().unwrap()
 }
 
 proptest! {

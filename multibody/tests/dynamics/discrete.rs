@@ -53,11 +53,9 @@ impl BallWorld {
 
     /// Puts balls of radius 0.1 m and 1 kg into the world.
     pub(crate) fn build(&self, centers: &[Vector3<f64>]) -> (Diagram<f64>, Block<MultibodyPlant>) {
-        let mut plant = MultibodyPlant::new(self.time_step).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(self.time_step).unwrap();
         let mut scene = SceneGraph::new();
-        plant
-            .set_discrete_contact_approximation(self.approximation)
-            .unwrap();
+        plant.set_discrete_contact_approximation(self.approximation);
         if let Some(threshold) = self.near_rigid_threshold {
             plant.set_near_rigid_threshold(threshold).unwrap();
         }
@@ -123,8 +121,8 @@ fn ball_comes_to_rest_at_the_depth_that_carries_its_weight() {
         let (diagram, plant) = balls(1e-3, approximation, 0.5, &[start]);
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         sim.advance_to(2.0).unwrap();
-        let ports = plant.dynamics().unwrap();
-        let contacts = sim.context().eval(ports.contact_results).unwrap();
+        let contacts = plant.contact_results().unwrap();
+        let contacts = sim.context().eval(contacts).unwrap();
         let [contact] = contacts.point_pairs() else {
             panic!("{approximation:?}: {contacts:?}");
         };
@@ -149,13 +147,10 @@ fn sliding_ball_ends_up_rolling() {
         let (diagram, plant) = balls(1e-3, approximation, 0.3, &[start]);
         let mut context = diagram.default_context();
         let v = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
-        plant
-            .system()
-            .set_velocities(&plant, &mut context, &v)
-            .unwrap();
+        plant.set_velocities(&mut context, v).unwrap();
         let mut sim = Simulator::new(&diagram, context).unwrap();
         sim.advance_to(1.0).unwrap();
-        let v = plant.system().velocities(&plant, sim.context()).unwrap();
+        let v = plant.velocities(sim.context()).unwrap();
         // The depth lowers the contact point's lever arm by 0.2 %; friction is regularized.
         assert!((v[3] - 5.0 / 7.0).abs() < 2e-3, "{approximation:?}: {v:?}");
         assert!((v[1] * 0.1 - v[3]).abs() < 3e-3, "{approximation:?}: {v:?}");
@@ -175,10 +170,10 @@ fn collision_conserves_momentum() {
         let mut context = diagram.default_context();
         let system = plant.system();
         let v: Vec<f64> = (0..18).map(|i| f64::from(i % 5) - 2.0).collect();
-        system.set_velocities(&plant, &mut context, &v).unwrap();
+        plant.set_velocities(&mut context, &v).unwrap();
         let momentum = |context: &Context<f64>| {
-            let q = system.positions(&plant, context).unwrap();
-            let v = system.velocities(&plant, context).unwrap();
+            let q = plant.positions(context).unwrap();
+            let v = plant.velocities(context).unwrap();
             let p = system.calc_position_kinematics(&q).unwrap();
             let k = system.calc_velocity_kinematics(&p, &v).unwrap();
             let l = system.calc_spatial_momentum_in_world(&p, &k, &Vector3::zeros());
@@ -205,7 +200,7 @@ fn islands_do_not_depend_on_threads_or_on_each_other() {
             let (diagram, plant) = balls(1e-3, ALL[0], 0.5, centers);
             let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
             sim.advance_to(0.02).unwrap();
-            plant.system().positions(&plant, sim.context()).unwrap()
+            plant.positions(sim.context()).unwrap()
         })
     };
     let one = run(1, &centers);
@@ -225,7 +220,7 @@ fn large_steps_share_threads() {
     let run = || {
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         sim.advance_to(0.005).unwrap();
-        plant.system().positions(&plant, sim.context()).unwrap()
+        plant.positions(sim.context()).unwrap()
     };
     let pool = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -252,13 +247,10 @@ fn derivatives_through_contact_match_differences() {
         let v = [0.1, 0.2, 0.3, 0.5, -0.2, -0.1];
         let next = |v: &[f64]| {
             let mut context = diagram.default_context();
-            plant
-                .system()
-                .set_velocities(&plant, &mut context, v)
-                .unwrap();
+            plant.set_velocities(&mut context, v).unwrap();
             let mut sim = Simulator::new(&diagram, context).unwrap();
             sim.advance_to(1e-3).unwrap();
-            plant.system().velocities(&plant, sim.context()).unwrap()
+            plant.velocities(sim.context()).unwrap()
         };
         let ports = dual.ports(&plant).unwrap();
         let mut context = dual.default_context();
@@ -267,13 +259,10 @@ fn derivatives_through_contact_match_differences() {
             .enumerate()
             .map(|(i, v)| AutoDiff::variable(*v, i))
             .collect();
-        plant
-            .system()
-            .set_velocities(&ports, &mut context, &lifted)
-            .unwrap();
+        ports.set_velocities(&mut context, &lifted).unwrap();
         let mut sim = Simulator::new(&dual, context).unwrap();
         sim.advance_to(1e-3).unwrap();
-        let after = plant.system().velocities(&ports, sim.context()).unwrap();
+        let after = ports.velocities(sim.context()).unwrap();
         for j in 0..6 {
             let at = |h: f64| {
                 let mut v = v;
@@ -297,7 +286,7 @@ fn derivatives_through_contact_match_differences() {
 /// A pendulum hung by a constraint to the world instead of a joint keeps its length.
 #[test]
 fn constraints_to_the_world_hold_and_can_be_switched_off() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let bob = plant
         .add_rigid_body("bob", model, ball_inertia(1.0))
@@ -312,20 +301,16 @@ fn constraints_to_the_world_hold_and_can_be_switched_off() {
             p_bq: Some(Vector3::new(-1.0, 0.0, 0.0)),
         })
         .unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
     let end = |active: bool| {
         let mut context = diagram.default_context();
-        let system = plant.system();
-        system
-            .set_constraint_active(&plant, &mut context, 0, active)
+        plant
+            .set_constraint_active(&mut context, 0, active)
             .unwrap();
-        assert_eq!(
-            system.is_constraint_active(&plant, &context, 0).unwrap(),
-            active
-        );
+        assert_eq!(plant.is_constraint_active(&context, 0).unwrap(), active);
         let mut sim = Simulator::new(&diagram, context).unwrap();
         sim.advance_to(0.5).unwrap();
         sim.context().eval(plant.body_poses).unwrap()[bob.index()]
@@ -344,7 +329,7 @@ fn constraints_to_the_world_hold_and_can_be_switched_off() {
 /// A rope over a pulley: a tendon whose length is the sum of two heights (Atwood's machine).
 #[test]
 fn tendon_pulls_two_masses_alike() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let masses = [1.0, 2.0];
     let joints = masses.map(|mass| {
@@ -367,20 +352,20 @@ fn tendon_pulls_two_masses_alike() {
             damping: 500.0,
         })
         .unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(0.3).unwrap();
-    let q = plant.system().positions(&plant, sim.context()).unwrap();
-    let v = plant.system().velocities(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
+    let v = plant.velocities(sim.context()).unwrap();
     let tension = 2.0 * G * masses[0] * masses[1] / (masses[0] + masses[1]);
     let stretch = -(q[0] + q[1]);
     assert!((stretch - tension / stiffness).abs() < 1e-9, "{stretch}");
     let accelerations = sim
         .context()
-        .eval(plant.dynamics().unwrap().generalized_acceleration);
+        .eval(plant.generalized_acceleration().unwrap());
     let accelerations = accelerations.unwrap();
     let expected = G * (masses[1] - masses[0]) / (masses[0] + masses[1]);
     assert!(
@@ -397,7 +382,7 @@ fn tendon_pulls_two_masses_alike() {
 
 #[test]
 fn locked_joints_stay_and_errors_name_the_place() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let mut parent = BodyIndex::WORLD;
     for name in ["upper", "lower"] {
@@ -409,27 +394,22 @@ fn locked_joints_stay_and_errors_name_the_place() {
         plant.add_joint_actuator(name, joint, 10.0).unwrap();
         parent = body;
     }
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
     let system = plant.system();
     let lower = system.joint_by_name("lower").unwrap();
-    system
-        .set_velocities(&plant, &mut context, &[0.0, 1.0])
-        .unwrap();
-    system
-        .set_joint_locked(&plant, &mut context, lower, true)
-        .unwrap();
-    assert!(system.is_joint_locked(&plant, &context, lower).unwrap());
-    let ports = plant.dynamics().unwrap();
+    plant.set_velocities(&mut context, [0.0, 1.0]).unwrap();
+    plant.set_joint_locked(&mut context, lower, true).unwrap();
+    assert!(plant.is_joint_locked(&context, lower).unwrap());
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(0.1).unwrap();
-    let q = system.positions(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
     assert!(q[0].abs() > 1e-3 && q[1] == 0.0, "{q:?}");
     sim.context_mut()
-        .fix(ports.actuation(), vec![f64::NAN, 0.0])
+        .fix(plant.actuation().unwrap(), vec![f64::NAN, 0.0])
         .unwrap();
     let e = sim.advance_to(0.2).unwrap_err().to_string();
     assert!(e.contains("'actuation' must be finite"), "{e}");
@@ -444,7 +424,7 @@ fn unsupported_contact_is_an_error_with_names() {
             .to_string()
             .contains("deprecated")
     );
-    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-3).unwrap(), SceneGraph::new());
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -453,7 +433,7 @@ fn unsupported_contact_is_an_error_with_names() {
         let rigid = material(0.5, 1.0).with_rigid_hydroelastic();
         rigid.with_resolution_hint(0.05).unwrap()
     };
-    plant.set_contact_model(ContactModel::Hydroelastic).unwrap();
+    plant.set_contact_model(ContactModel::Hydroelastic);
     let world = BodyIndex::WORLD;
     plant
         .register_collision_geometry(&mut scene, world, x, HalfSpace, "ground", own())

@@ -12,16 +12,13 @@ fn push_sled(push: f64, speed: f64, end: f64) -> (f64, f64) {
     let rough = |rail: Joint| rail.with_dry_friction(FRICTION).unwrap();
     let (diagram, plant) = sleds(rough, |_, [_]| {});
     let mut context = diagram.default_context();
-    let system = plant.system();
-    system
-        .set_velocities(&plant, &mut context, &[speed])
-        .unwrap();
-    let port = plant.dynamics().unwrap().applied_generalized_force();
+    plant.set_velocities(&mut context, [speed]).unwrap();
+    let port = plant.applied_generalized_force().unwrap();
     context.fix(port, vec![push]).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(end).unwrap();
-    let q = system.positions(&plant, sim.context()).unwrap()[0];
-    let v = system.velocities(&plant, sim.context()).unwrap()[0];
+    let q = plant.positions(sim.context()).unwrap()[0];
+    let v = plant.velocities(sim.context()).unwrap()[0];
     (q, v)
 }
 

@@ -15,10 +15,8 @@ use tarragon_multibody::*;
 /// limit, and the length of a tendon to the other is a polynomial of a joint. Actuators pull both
 /// of them along tendons.
 fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
-    plant
-        .set_discrete_contact_approximation(approximation)
-        .unwrap();
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-3).unwrap(), SceneGraph::new());
+    plant.set_discrete_contact_approximation(approximation);
     plant.set_use_sampled_output_ports(false).unwrap();
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -162,38 +160,26 @@ fn results<T: DiagramScalar>(
     locked: bool,
 ) -> Vec<T> {
     let ports = diagram.ports(plant).unwrap();
-    let dynamics = ports.dynamics().unwrap();
     let mut context = diagram.default_context();
-    let model = plant
-        .system()
-        .model_instance_by_name("DefaultModelInstance");
-    let desired = dynamics.desired_state_in(model.unwrap()).unwrap();
+    let model = plant.model_instance_by_name("DefaultModelInstance");
+    let desired = ports.desired_state_in(model.unwrap()).unwrap();
     context
         .fix(
             desired,
             [0.01, 0.0, 0.0, -0.1, 0.0, 0.0].map(T::from).into(),
         )
         .unwrap();
-    let (q, v) = x.split_at(plant.system().num_positions());
-    let shoulder = plant.system().joint_by_name("shoulder").unwrap();
-    plant
-        .system()
-        .set_joint_locked(&ports, &mut context, shoulder, locked)
+    let (q, v) = x.split_at(plant.num_positions());
+    let shoulder = plant.joint_by_name("shoulder").unwrap();
+    ports
+        .set_joint_locked(&mut context, shoulder, locked)
         .unwrap();
-    plant
-        .system()
-        .set_positions(&ports, &mut context, q)
-        .unwrap();
-    plant
-        .system()
-        .set_velocities(&ports, &mut context, v)
-        .unwrap();
-    let mut all = context
-        .eval(dynamics.generalized_acceleration)
-        .unwrap()
-        .clone();
-    all.extend(context.eval(dynamics.net_actuation).unwrap());
-    let contacts = context.eval(dynamics.contact_results).unwrap();
+    ports.set_positions(&mut context, q).unwrap();
+    ports.set_velocities(&mut context, v).unwrap();
+    let vdot = ports.generalized_acceleration().unwrap();
+    let mut all = context.eval(vdot).unwrap().clone();
+    all.extend(context.eval(ports.net_actuation().unwrap()).unwrap());
+    let contacts = context.eval(ports.contact_results().unwrap()).unwrap();
     for contact in contacts.point_pairs() {
         all.extend(contact.contact_force.iter());
         all.extend(contact.contact_point.iter());
@@ -210,8 +196,8 @@ fn wave(i: usize, k: usize) -> f64 {
 /// Returns a state in which everything moves.
 fn state(diagram: &Diagram<f64>, plant: &Block<MultibodyPlant>) -> Vec<f64> {
     let context = diagram.default_context();
-    let mut x = plant.system().positions(plant, &context).unwrap();
-    let num_velocities = plant.system().num_velocities();
+    let mut x = plant.positions(&context).unwrap();
+    let num_velocities = plant.num_velocities();
     x.extend((0..num_velocities).map(|i| 0.05 * wave(i + 37, 1)));
     x
 }

@@ -167,7 +167,7 @@ fn tendons_at_rest_are_stiff() {
     }
     const Q: f64 = 0.25;
     for (free_lengths, slope) in [([0.5; 2], -6.0), ([0.4, 0.6], 0.0), ([0.6, 0.7], -6.0)] {
-        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
         let unit = SpatialInertia::plausible(2.0, Vector3::zeros()).unwrap();
         let body = plant
             .add_rigid_body("b", ModelInstanceIndex::DEFAULT, unit)
@@ -182,7 +182,7 @@ fn tendons_at_rest_are_stiff() {
                 damping: 0.0,
             })
             .unwrap();
-        plant.finalize().unwrap();
+        let plant = plant.build().unwrap();
         let difference = (acceleration(&plant, Q + 1e-3) - acceleration(&plant, Q - 1e-3)) / 2e-3;
         let dual = acceleration(&plant, AutoDiff::variable(Q, 0)).eps[0];
         let p = plant.calc_position_kinematics(&[Q]).unwrap();
@@ -199,7 +199,7 @@ fn tendons_at_rest_are_stiff() {
 
 #[test]
 fn body_without_inertia_is_named() {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let arm = plant.add_rigid_body("arm", model, inertia(0)).unwrap();
     let hand = plant
@@ -209,7 +209,7 @@ fn body_without_inertia_is_named() {
     plant.add_joint(joint).unwrap();
     let joint = Joint::revolute("wrist", arm, hand, Vector3::z()).unwrap();
     plant.add_joint(joint).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let p = plant.calc_position_kinematics(&[0.0, 0.0]).unwrap();
     let k = plant.calc_velocity_kinematics(&p, &[0.0, 0.0]).unwrap();
     let e = plant.calc_forward_dynamics(&p, &k, &plant.zero_forces());
@@ -222,7 +222,7 @@ fn body_without_inertia_is_named() {
 
 /// A double pendulum with unit masses at the ends of unit rods.
 fn double_pendulum(time_step: f64) -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let bob = SpatialInertia::from_central(1.0, -Vector3::z(), Matrix3::zeros()).unwrap();
     let upper = plant.add_rigid_body("upper", model, bob).unwrap();
@@ -232,8 +232,7 @@ fn double_pendulum(time_step: f64) -> MultibodyPlant {
     let joint = Joint::revolute("elbow", upper, lower, Vector3::y()).unwrap();
     let joint = joint.with_pose_on_parent(nalgebra::Isometry3::translation(0.0, 0.0, -1.0));
     plant.add_joint(joint).unwrap();
-    plant.finalize().unwrap();
-    plant
+    plant.build().unwrap()
 }
 
 /// Largest change of the energy of the double pendulum within 1 s; at a single time it may pass
@@ -243,16 +242,13 @@ fn energy_drift(scheme: &str, step: f64) -> f64 {
     let plant = b.add("plant", double_pendulum(0.0));
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
-    let system = plant.system();
-    system
-        .set_positions(&plant, &mut context, &[1.0, 0.5])
-        .unwrap();
+    plant.set_positions(&mut context, [1.0, 0.5]).unwrap();
     let energy = |context: &Context<f64>| {
-        let q = system.positions(&plant, context).unwrap();
-        let v = system.velocities(&plant, context).unwrap();
-        let p = system.calc_position_kinematics(&q).unwrap();
-        let k = system.calc_velocity_kinematics(&p, &v).unwrap();
-        system.calc_kinetic_energy(&p, &k).unwrap() + system.calc_potential_energy(&p).unwrap()
+        let q = plant.positions(context).unwrap();
+        let v = plant.velocities(context).unwrap();
+        let p = plant.calc_position_kinematics(&q).unwrap();
+        let k = plant.calc_velocity_kinematics(&p, &v).unwrap();
+        plant.calc_kinetic_energy(&p, &k).unwrap() + plant.calc_potential_energy(&p).unwrap()
     };
     let start = energy(&context);
     let mut sim = Simulator::new(&diagram, context).unwrap();
@@ -293,7 +289,7 @@ fn energy_of_a_double_pendulum_drifts_as_the_order_of_the_integrator_says() {
 /// The axis of a free symmetric top precesses about its angular momentum, which does not change.
 #[test]
 fn free_body_keeps_its_momentum() {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     plant.set_gravity(Vector3::zeros()).unwrap();
     let m = SpatialInertia::from_central(
         2.0,
@@ -302,14 +298,13 @@ fn free_body_keeps_its_momentum() {
     );
     let model = ModelInstanceIndex::DEFAULT;
     let top = plant.add_rigid_body("top", model, m.unwrap()).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
-    let system = plant.system();
     let v = [1.0, 0.0, 5.0, 0.1, 0.2, 0.3];
-    system.set_velocities(&plant, &mut context, &v).unwrap();
+    plant.set_velocities(&mut context, v).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     let config = SimulatorConfig {
         accuracy: 1e-12,

@@ -36,9 +36,9 @@ fn shape(random: &mut RandomGenerator) -> Shape {
 fn simulate(seed: u64) -> Result<()> {
     let random = &mut RandomGenerator::new(seed);
     let dt = power(random, -4.0, -1.0);
-    let (mut plant, mut scene) = (MultibodyPlant::new(dt)?, SceneGraph::new());
-    plant.set_contact_model(ContactModel::Point)?;
-    plant.set_discrete_contact_approximation(*pick(random, &ALL))?;
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(dt)?, SceneGraph::new());
+    plant.set_contact_model(ContactModel::Point);
+    plant.set_discrete_contact_approximation(*pick(random, &ALL));
     plant.register_as_source_for_scene_graph(&mut scene)?;
     let friction = *pick(random, &[0.0, 0.3, 2.0]);
     let world = BodyIndex::WORLD;
@@ -77,12 +77,12 @@ fn simulate(seed: u64) -> Result<()> {
     let v: Vec<f64> = (0..system.num_velocities())
         .map(|_| random.uniform(-speed, speed))
         .collect();
-    system.set_velocities(&plant, &mut context, &v)?;
+    plant.set_velocities(&mut context, &v)?;
     let mut sim = Simulator::new(&diagram, context)?;
     for step in 1..=5 {
         sim.advance_to(f64::from(step) * dt)?;
-        let q = system.positions(&plant, sim.context())?;
-        let v = system.velocities(&plant, sim.context())?;
+        let q = plant.positions(sim.context())?;
+        let v = plant.velocities(sim.context())?;
         let finite = q.iter().chain(&v).all(|x| x.is_finite());
         assert!(finite, "seed {seed}, step {step}: {q:?} {v:?}");
     }

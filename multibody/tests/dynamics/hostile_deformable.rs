@@ -110,8 +110,8 @@ fn material(random: &mut RandomGenerator) -> Result<ProximityProperties> {
 fn simulate(seed: u64, steps: &mut u64) -> Result<()> {
     let random = &mut RandomGenerator::new(seed);
     let dt = power(random, -5.0, 0.0);
-    let (mut plant, mut scene) = (MultibodyPlant::new(dt)?, SceneGraph::new());
-    plant.set_discrete_contact_approximation(DiscreteContactApproximation::Sap)?;
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(dt)?, SceneGraph::new());
+    plant.set_discrete_contact_approximation(DiscreteContactApproximation::Sap);
     plant.register_as_source_for_scene_graph(&mut scene)?;
     let ground = material(random)?;
     let box_shape = BoxShape::new(4.0, 4.0, 1.0)?;

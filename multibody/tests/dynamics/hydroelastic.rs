@@ -44,8 +44,11 @@ struct World {
 impl World {
     /// Creates a world of free bodies, with a rigid floor if `has_floor` is true.
     fn new(time_step: f64, has_floor: bool, bodies: &[(Shape, ProximityProperties)]) -> Self {
-        let (mut plant, mut scene) = (MultibodyPlant::new(time_step).unwrap(), SceneGraph::new());
-        plant.set_contact_model(ContactModel::Hydroelastic).unwrap();
+        let (mut plant, mut scene) = (
+            MultibodyPlantBuilder::new(time_step).unwrap(),
+            SceneGraph::new(),
+        );
+        plant.set_contact_model(ContactModel::Hydroelastic);
         plant.set_use_sampled_output_ports(false).unwrap();
         plant
             .register_as_source_for_scene_graph(&mut scene)
@@ -91,20 +94,19 @@ impl World {
     fn at_height(&self, z: f64) -> Context<f64> {
         let mut context = self.diagram.default_context();
         let q = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, z];
-        let plant = self.plant.system();
-        plant.set_positions(&self.plant, &mut context, &q).unwrap();
+        self.plant.set_positions(&mut context, q).unwrap();
         context
     }
 
     fn height(&self, context: &Context<f64>) -> f64 {
-        self.plant.system().positions(&self.plant, context).unwrap()[6]
+        self.plant.positions(context).unwrap()[6]
     }
 
     /// Returns the kinetic energy and that of gravity (J).
     fn energies(&self, context: &Context<f64>) -> [f64; 2] {
         let plant = self.plant.system();
-        let q = plant.positions(&self.plant, context).unwrap();
-        let v = plant.velocities(&self.plant, context).unwrap();
+        let q = self.plant.positions(context).unwrap();
+        let v = self.plant.velocities(context).unwrap();
         let p = plant.calc_position_kinematics(&q).unwrap();
         let k = plant.calc_velocity_kinematics(&p, &v).unwrap();
         [
@@ -115,8 +117,8 @@ impl World {
 
     /// Returns the force of contact on the first body, upwards (N).
     fn contact_force(&self, context: &Context<f64>) -> f64 {
-        let ports = self.plant.dynamics().unwrap();
-        let results = context.eval(ports.contact_results).unwrap();
+        let results = self.plant.contact_results().unwrap();
+        let results = context.eval(results).unwrap();
         let forces = results.hydroelastic_contacts().iter().map(|contact| {
             let of_a = contact.f_ac_w.translational.z;
             if contact.body_a == BodyIndex::WORLD {
@@ -196,14 +198,10 @@ fn forces_and_torques_on_both_bodies_are_opposite() {
                 [c, 0.6 * s, 0.0, 0.8 * s, 0.36, -0.12, 0.21],
             ];
             let v: Vec<f64> = (0..12).map(|i| 0.3 * f64::from(i % 5) - 0.6).collect();
-            plant
-                .set_positions(&world.plant, &mut context, &q.concat())
-                .unwrap();
-            plant
-                .set_velocities(&world.plant, &mut context, &v)
-                .unwrap();
-            let ports = world.plant.dynamics().unwrap();
-            let contacts = context.eval(ports.contact_results).unwrap();
+            world.plant.set_positions(&mut context, q.concat()).unwrap();
+            world.plant.set_velocities(&mut context, &v).unwrap();
+            let contacts = world.plant.contact_results().unwrap();
+            let contacts = context.eval(contacts).unwrap();
             let [contact] = contacts.hydroelastic_contacts() else {
                 panic!("one surface: {contacts:?}");
             };
@@ -218,13 +216,14 @@ fn forces_and_torques_on_both_bodies_are_opposite() {
             };
             let (change, unit) = if plant.time_step() == 0.0 {
                 // Bodies are balls, so that velocities add nothing to the rate of momentum.
-                let vdot = context.eval(ports.generalized_acceleration).unwrap();
+                let vdot = world.plant.generalized_acceleration().unwrap();
+                let vdot = context.eval(vdot).unwrap();
                 (momentum(vdot), force)
             } else {
                 let step = plant.time_step();
                 let mut sim = Simulator::new(&world.diagram, context).unwrap();
                 sim.advance_to(step).unwrap();
-                let after = plant.velocities(&world.plant, sim.context()).unwrap();
+                let after = world.plant.velocities(sim.context()).unwrap();
                 let change: Vec<f64> = after.iter().zip(&v).map(|(a, b)| a - b).collect();
                 (momentum(&change), force * step + 1.0)
             };

@@ -14,10 +14,10 @@ fn rise(world: &BallWorld, z: f64) -> (f64, f64) {
     let mut fastest = 0.0_f64;
     for step in 1..=2000 {
         sim.advance_to(f64::from(step) * world.time_step).unwrap();
-        let v = plant.system().velocities(&plant, sim.context()).unwrap();
+        let v = plant.velocities(sim.context()).unwrap();
         fastest = fastest.max(v[5].abs());
     }
-    let q = plant.system().positions(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
     (fastest, q[6])
 }
 
@@ -47,7 +47,7 @@ fn deep_overlap_is_pushed_out_no_faster_than_the_recovery_speed() {
 #[test]
 fn violated_joint_limit_recovers_no_faster_than_asked() {
     for (limit, fastest_expected) in [(None, 100.0..1000.0), (Some(1.0), 0.9..1.0 + 1e-9)] {
-        let mut plant = MultibodyPlant::new(1e-3).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
         if let Some(limit) = limit {
             plant.set_max_recovery_speed(limit).unwrap();
         }
@@ -62,7 +62,7 @@ fn violated_joint_limit_recovers_no_faster_than_asked() {
             .and_then(|j| j.with_default_positions(vec![1.5]))
             .unwrap();
         plant.add_joint(joint).unwrap();
-        plant.finalize().unwrap();
+        let plant = plant.build().unwrap();
         let mut b = DiagramBuilder::new();
         let plant = b.add("plant", plant);
         let diagram = b.build().unwrap();
@@ -70,12 +70,12 @@ fn violated_joint_limit_recovers_no_faster_than_asked() {
         let mut fastest = 0.0_f64;
         for step in 1..=700 {
             sim.advance_to(f64::from(step) * 1e-3).unwrap();
-            let v = plant.system().velocities(&plant, sim.context()).unwrap();
+            let v = plant.velocities(sim.context()).unwrap();
             fastest = fastest.max(v[0].abs());
         }
         assert!(fastest_expected.contains(&fastest), "{limit:?}: {fastest}");
         if limit.is_some() {
-            let q = plant.system().positions(&plant, sim.context()).unwrap();
+            let q = plant.positions(sim.context()).unwrap();
             // It left the limit at 1 rad/s after half a second.
             assert!((q[0] - 0.8).abs() < 1e-2, "{q:?}");
         }
@@ -107,11 +107,9 @@ fn gripper(
     approximation: DiscreteContactApproximation,
     tolerance: f64,
 ) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
-    plant.set_contact_model(ContactModel::Point).unwrap();
-    plant
-        .set_discrete_contact_approximation(approximation)
-        .unwrap();
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-3).unwrap(), SceneGraph::new());
+    plant.set_contact_model(ContactModel::Point);
+    plant.set_discrete_contact_approximation(approximation);
     plant.set_stiction_tolerance(tolerance).unwrap();
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -163,11 +161,11 @@ fn gripped_object_creeps_no_faster_than_the_bound() {
         for tolerance in [1e-4, 1e-6] {
             let (diagram, plant) = gripper(*approximation, tolerance);
             let mut context = diagram.default_context();
-            let ports = plant.dynamics().unwrap();
-            context.fix(ports.actuation(), vec![-20.0, -20.0]).unwrap();
+            let actuation = plant.actuation().unwrap();
+            context.fix(actuation, vec![-20.0, -20.0]).unwrap();
             let mut sim = Simulator::new(&diagram, context).unwrap();
             let height = |sim: &Simulator<f64>| {
-                let object = plant.system().body_by_name("object").unwrap();
+                let object = plant.body_by_name("object").unwrap();
                 sim.context().eval(plant.body_poses).unwrap()[object.index()]
                     .translation
                     .z
@@ -190,8 +188,8 @@ fn gripped_object_creeps_no_faster_than_the_bound() {
 
 /// Boxes of 1 kg, one on the other, the lowest one on the ground.
 fn tower(model: ContactModel, count: usize, tilt: f64) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
-    plant.set_contact_model(model).unwrap();
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(1e-3).unwrap(), SceneGraph::new());
+    plant.set_contact_model(model);
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -225,10 +223,8 @@ fn boxes_with_manifolds_rest_without_rocking() {
         let (diagram, plant) = tower(model, count, tilt);
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         sim.advance_to(2.0).unwrap();
-        let v = plant.system().velocities(&plant, sim.context()).unwrap();
-        let contacts = sim
-            .context()
-            .eval(plant.dynamics().unwrap().contact_results);
+        let v = plant.velocities(sim.context()).unwrap();
+        let contacts = sim.context().eval(plant.contact_results().unwrap());
         let contacts = contacts.unwrap().point_pairs().len();
         (v.iter().fold(0.0_f64, |m, v| m.max(v.abs())), contacts)
     };
@@ -249,7 +245,7 @@ fn tilted_box_with_a_manifold_falls_on_its_face() {
     let (diagram, plant) = tower(ContactModel::PointManifold, 1, 0.3);
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(2.0).unwrap();
-    let body = plant.system().body_by_name("box").unwrap();
+    let body = plant.body_by_name("box").unwrap();
     let x_wb = &sim.context().eval(plant.body_poses).unwrap()[body.index()];
     let up = x_wb.rotation * Vector3::z();
     assert!((up.z - 1.0).abs() < 1e-9, "{up}");

@@ -9,7 +9,7 @@ use tarragon_multibody::*;
 
 /// Lets the first of two sleds follow the second.
 fn following(
-    tendons: impl Fn(&MultibodyPlant, [JointIndex; 2]) -> [Tendon; 2],
+    tendons: impl Fn(&MultibodyModel, [JointIndex; 2]) -> [Tendon; 2],
     references: [f64; 2],
     coefficients: [f64; 5],
 ) -> (Diagram<f64>, Block<MultibodyPlant>) {
@@ -26,7 +26,7 @@ fn following(
     )
 }
 
-fn positions_of(_: &MultibodyPlant, rails: [JointIndex; 2]) -> [Tendon; 2] {
+fn positions_of(_: &MultibodyModel, rails: [JointIndex; 2]) -> [Tendon; 2] {
     rails.map(|rail| Tendon::Fixed(vec![(rail, 1.0)]))
 }
 
@@ -37,16 +37,15 @@ fn run(
     v: &[f64],
     time: f64,
 ) -> [Vec<f64>; 2] {
-    let system = plant.system();
     let mut context = diagram.default_context();
-    system.set_positions(plant, &mut context, q).unwrap();
-    system.set_velocities(plant, &mut context, v).unwrap();
+    plant.set_positions(&mut context, q).unwrap();
+    plant.set_velocities(&mut context, v).unwrap();
     let mut sim = Simulator::new(diagram, context).unwrap();
     sim.advance_to(time).unwrap();
     let context = sim.context();
     [
-        system.positions(plant, context).unwrap(),
-        system.velocities(plant, context).unwrap(),
+        plant.positions(context).unwrap(),
+        plant.velocities(context).unwrap(),
     ]
 }
 
@@ -144,7 +143,7 @@ proptest! {
 
 #[test]
 fn wrong_polynomials_are_refused() {
-    let mut plant = MultibodyPlant::new(DT).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(DT).unwrap();
     let instance = ModelInstanceIndex::DEFAULT;
     let mut add = |name: &str| {
         let body = plant.add_rigid_body(name, instance, SpatialInertia::zero());
@@ -155,7 +154,7 @@ fn wrong_polynomials_are_refused() {
     let rail = plant.add_joint(rail).unwrap();
     let ball = Joint::ball_rpy("ball", BodyIndex::WORLD, ball);
     let ball = plant.add_joint(ball).unwrap();
-    let mut other = MultibodyPlant::new(DT).unwrap();
+    let mut other = MultibodyPlantBuilder::new(DT).unwrap();
     let third = ["a", "b", "c"].map(|name| {
         let body = other
             .add_rigid_body(name, instance, SpatialInertia::zero())
@@ -212,9 +211,7 @@ fn wrong_polynomials_are_refused() {
         assert!(e.contains(why), "{e}");
     }
     plant.add_polynomial_constraint(good.clone()).unwrap();
-    assert_eq!(plant.constraints(), [Constraint::Polynomial(good.clone())]);
-    plant.finalize().unwrap();
-    assert!(plant.add_polynomial_constraint(good).is_err());
+    assert_eq!(plant.constraints(), [Constraint::Polynomial(good)]);
 }
 
 /// Values beyond all numbers are an error of the step, which leaves the state as it was.
@@ -222,13 +219,10 @@ fn wrong_polynomials_are_refused() {
 fn overflowing_polynomials_are_errors_of_the_step() {
     let (diagram, plant) = following(positions_of, [0.0; 2], [0.0, 0.0, 0.0, 0.0, 1e300]);
     let mut context = diagram.default_context();
-    let system = plant.system();
-    system
-        .set_positions(&plant, &mut context, &[0.0, 1e10])
-        .unwrap();
+    plant.set_positions(&mut context, [0.0, 1e10]).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     let e = sim.advance_to(DT).unwrap_err().to_string();
     assert!(e.contains("step"), "{e}");
-    let q = system.positions(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
     assert_eq!(q, [0.0, 1e10]);
 }

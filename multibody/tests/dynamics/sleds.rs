@@ -11,9 +11,9 @@ pub(super) const DT: f64 = 1e-3;
 /// Creates N sleds, after `change` has changed each rail and `add` has added the rest.
 pub(super) fn sleds<const N: usize>(
     change: impl Fn(Joint) -> Joint,
-    add: impl FnOnce(&mut MultibodyPlant, [JointIndex; N]),
+    add: impl FnOnce(&mut MultibodyPlantBuilder, [JointIndex; N]),
 ) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let mut plant = MultibodyPlant::new(DT).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(DT).unwrap();
     let rails = std::array::from_fn(|k| {
         let inertia = SpatialInertia::from_central(MASS, Vector3::zeros(), Matrix3::identity());
         let instance = ModelInstanceIndex::DEFAULT;
@@ -23,7 +23,7 @@ pub(super) fn sleds<const N: usize>(
         plant.add_joint(change(rail.unwrap())).unwrap()
     });
     add(&mut plant, rails);
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     (b.build().unwrap(), plant)
@@ -31,7 +31,7 @@ pub(super) fn sleds<const N: usize>(
 
 /// Adds an actuator without limit that has a control.
 pub(super) fn add_actuator(
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     rail: JointIndex,
     control: AffineControl,
 ) -> JointActuatorIndex {

@@ -17,7 +17,7 @@ fn sleepy(approximation: DiscreteContactApproximation) -> BallWorld {
 
 /// Velocities of a ball.
 fn velocity(plant: &Block<MultibodyPlant>, context: &Context<f64>, ball: usize) -> Vec<f64> {
-    let v = plant.system().velocities(plant, context).unwrap();
+    let v = plant.velocities(context).unwrap();
     v[6 * ball..6 * ball + 6].to_vec()
 }
 
@@ -28,12 +28,9 @@ fn balls_at_rest_fall_asleep_and_keep_their_forces() {
         let (diagram, plant) = sleepy(approximation).build(&centers);
         let mut context = diagram.default_context();
         // Nothing but sleep stops a ball that turns on a point.
-        let mut v = plant.system().velocities(&plant, &context).unwrap();
+        let mut v = plant.velocities(&context).unwrap();
         v[2] = 5e-4;
-        plant
-            .system()
-            .set_velocities(&plant, &mut context, &v)
-            .unwrap();
+        plant.set_velocities(&mut context, &v).unwrap();
         let mut sim = Simulator::new(&diagram, context).unwrap();
         sim.advance_to(0.49).unwrap();
         let spin = velocity(&plant, sim.context(), 0)[2];
@@ -44,9 +41,9 @@ fn balls_at_rest_fall_asleep_and_keep_their_forces() {
         assert_ne!(velocity(&plant, sim.context(), 1), [0.0; 6]);
         sim.advance_to(2.0).unwrap();
         assert_eq!(velocity(&plant, sim.context(), 1), [0.0; 6]);
-        let before = plant.system().positions(&plant, sim.context()).unwrap();
-        let ports = plant.dynamics().unwrap();
-        let contacts = sim.context().eval(ports.contact_results).unwrap();
+        let before = plant.positions(sim.context()).unwrap();
+        let contacts = plant.contact_results().unwrap();
+        let contacts = sim.context().eval(contacts).unwrap();
         let forces: Vec<f64> = contacts
             .point_pairs()
             .iter()
@@ -62,10 +59,11 @@ fn balls_at_rest_fall_asleep_and_keep_their_forces() {
             (forces[1] - G).abs() < 1e-3,
             "{approximation:?}: {forces:?}"
         );
-        let vdot = sim.context().eval(ports.generalized_acceleration).unwrap();
+        let vdot = plant.generalized_acceleration().unwrap();
+        let vdot = sim.context().eval(vdot).unwrap();
         assert_eq!(*vdot, [0.0; 12]);
         sim.advance_to(3.0).unwrap();
-        let after = plant.system().positions(&plant, sim.context()).unwrap();
+        let after = plant.positions(sim.context()).unwrap();
         assert_eq!(before, after);
     }
 }
@@ -110,19 +108,15 @@ fn whatever_changes_wakes() {
     type Change = (&'static str, fn(&Block<MultibodyPlant>, &mut Context<f64>));
     let changes: [Change; 5] = [
         ("generalized force", |plant, context| {
-            let port = plant.dynamics().unwrap().applied_generalized_force();
+            let port = plant.applied_generalized_force().unwrap();
             let push = [0.0, 0.0, 0.0, 20.0, 0.0, 0.0];
             context.fix(port, [push, [0.0; 6]].concat()).unwrap();
         }),
         ("spatial force", |plant, context| {
-            let port = plant.dynamics().unwrap().applied_spatial_force();
+            let port = plant.applied_spatial_force().unwrap();
             let force = ExternallyAppliedSpatialForce {
                 body: plant
-                    .system()
-                    .body_by_name_in(
-                        "ball",
-                        plant.system().model_instance_by_name("ball0").unwrap(),
-                    )
+                    .body_by_name_in("ball", plant.model_instance_by_name("ball0").unwrap())
                     .unwrap(),
                 p_bobq_b: Vector3::zeros(),
                 f_bq_w: SpatialVector {
@@ -133,20 +127,20 @@ fn whatever_changes_wakes() {
             context.fix(port, vec![force]).unwrap();
         }),
         ("positions", |plant, context| {
-            let mut q = plant.system().positions(plant, context).unwrap();
+            let mut q = plant.positions(context).unwrap();
             q[6] += 0.01;
-            plant.system().set_positions(plant, context, &q).unwrap();
+            plant.set_positions(context, &q).unwrap();
         }),
         ("velocities", |plant, context| {
-            let mut v = plant.system().velocities(plant, context).unwrap();
+            let mut v = plant.velocities(context).unwrap();
             v[3] = 0.5;
-            plant.system().set_velocities(plant, context, &v).unwrap();
+            plant.set_velocities(context, &v).unwrap();
         }),
         ("a mass", |plant, context| {
             let system = plant.system();
             let instance = system.model_instance_by_name("ball0").unwrap();
             let ball = system.body_by_name_in("ball", instance).unwrap();
-            system.set_mass(plant, context, ball, 2.0).unwrap();
+            plant.set_mass(context, ball, 2.0).unwrap();
         }),
     ];
     let centers = [Vector3::new(0.0, 0.0, REST), Vector3::new(1.0, 0.0, REST)];
@@ -180,8 +174,8 @@ fn sleep_survives_the_loss_of_the_cache() {
     let mut sim = Simulator::new(&diagram, fresh).unwrap();
     sim.advance_to(1.1).unwrap();
     assert_eq!(velocity(&plant, sim.context(), 0), [0.0; 6]);
-    let ports = plant.dynamics().unwrap();
-    let contacts = sim.context().eval(ports.contact_results).unwrap();
+    let contacts = plant.contact_results().unwrap();
+    let contacts = sim.context().eval(contacts).unwrap();
     assert_eq!(contacts.point_pairs().len(), 1);
 }
 
@@ -191,7 +185,7 @@ fn a_small_force_wakes_a_ball_for_good() {
     let (diagram, plant) = sleepy(ALL[0]).build(&[Vector3::new(0.0, 0.0, REST)]);
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(1.0).unwrap();
-    let port = plant.dynamics().unwrap().applied_generalized_force();
+    let port = plant.applied_generalized_force().unwrap();
     let push = vec![0.0, 0.0, 0.0, 0.1, 0.0, 0.0];
     sim.context_mut().fix(port, push).unwrap();
     sim.advance_to(2.0).unwrap();
@@ -204,11 +198,11 @@ fn a_small_force_wakes_a_ball_for_good() {
 #[test]
 fn springs_keep_what_they_connect_awake() {
     for (connected, by_tendon) in [(false, false), (true, false), (true, true)] {
-        let mut plant = MultibodyPlant::new(1e-3).unwrap();
+        let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
         plant
             .set_sleep_settings(Some(SleepSettings::default()))
             .unwrap();
-        let slider = |plant: &mut MultibodyPlant, name: &str, mass: f64| {
+        let slider = |plant: &mut MultibodyPlantBuilder, name: &str, mass: f64| {
             let m = SpatialInertia::from_central(mass, Vector3::zeros(), Matrix3::identity());
             let model = ModelInstanceIndex::DEFAULT;
             let body = plant.add_rigid_body(name, model, m.unwrap()).unwrap();
@@ -244,14 +238,14 @@ fn springs_keep_what_they_connect_awake() {
             }
         };
         plant.add_force_element(spring).unwrap();
-        plant.finalize().unwrap();
+        let plant = plant.build().unwrap();
         let mut b = DiagramBuilder::new();
         let plant = b.add("plant", plant);
         let diagram = b.build().unwrap();
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         for step in 1..=200 {
             sim.advance_to(0.01 * f64::from(step)).unwrap();
-            let v = plant.system().velocities(&plant, sim.context()).unwrap();
+            let v = plant.velocities(sim.context()).unwrap();
             assert!(v[1].abs() > 0.0, "{connected} {step}");
             let slept = step > 60 && !connected;
             assert_eq!(
@@ -270,21 +264,18 @@ fn a_sleeping_ball_has_derivatives() {
     let dual = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = dual.ports(&plant).unwrap();
     let mut context = dual.default_context();
-    let mut q: Vec<AutoDiff> = plant.system().positions(&ports, &context).unwrap();
+    let mut q: Vec<AutoDiff> = ports.positions(&context).unwrap();
     q[6] = AutoDiff::variable(q[6].re, 0);
-    plant
-        .system()
-        .set_positions(&ports, &mut context, &q)
-        .unwrap();
+    ports.set_positions(&mut context, &q).unwrap();
     let mut sim = Simulator::new(&dual, context).unwrap();
     sim.advance_to(1.0).unwrap();
-    let before = plant.system().positions(&ports, sim.context()).unwrap();
+    let before = ports.positions(sim.context()).unwrap();
     assert_eq!(
-        plant.system().velocities(&ports, sim.context()).unwrap(),
+        ports.velocities(sim.context()).unwrap(),
         [AutoDiff::from(0.0); 6]
     );
     sim.advance_to(1.2).unwrap();
-    let after = plant.system().positions(&ports, sim.context()).unwrap();
+    let after = ports.positions(sim.context()).unwrap();
     // Numbers compare by value alone.
     let derivatives = |q: &[AutoDiff]| q.iter().map(|q| (q.re, q.eps)).collect::<Vec<_>>();
     assert_eq!(derivatives(&before), derivatives(&after));
@@ -294,10 +285,10 @@ fn a_sleeping_ball_has_derivatives() {
 #[test]
 fn sleep_settings_are_checked() {
     let settings = SleepSettings::default();
-    let mut continuous = MultibodyPlant::new(0.0).unwrap();
+    let mut continuous = MultibodyPlantBuilder::new(0.0).unwrap();
     let e = continuous.set_sleep_settings(Some(settings)).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Unsupported);
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     for bad in [
         SleepSettings {
             speed: 0.0,
@@ -312,6 +303,4 @@ fn sleep_settings_are_checked() {
         assert!(e.contains("must be positive and finite"), "{e}");
         assert_eq!(plant.sleep_settings(), None);
     }
-    plant.finalize().unwrap();
-    assert!(plant.set_sleep_settings(Some(settings)).is_err());
 }

@@ -35,9 +35,9 @@ fn tendon(path: Vec<TendonPart>) -> ForceElement {
 
 #[test]
 fn wrong_paths_are_refused_with_their_part() {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     let [a, b] = [site(-1.0, 0.0), site(1.0, 0.0)];
-    let mut other = MultibodyPlant::new(0.0).unwrap();
+    let mut other = MultibodyPlantBuilder::new(0.0).unwrap();
     let unit = SpatialInertia::plausible(1.0, Vector3::zeros()).unwrap();
     let body = other.add_rigid_body("b", ModelInstanceIndex::DEFAULT, unit);
     let unknown = TendonPart::site(body.unwrap(), Vector3::zeros());
@@ -90,7 +90,7 @@ fn wrong_paths_are_refused_with_their_part() {
     let e = e.unwrap_err().to_string();
     assert!(e.contains("SpatialTendon: the shorter free length"), "{e}");
     assert!(plant.force_elements().is_empty());
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let positions = plant.calc_position_kinematics::<f64>(&[]).unwrap();
     let e = plant.calc_tendon_length(&positions, &[a]).unwrap_err();
     assert!(e.to_string().contains("calc_tendon_length, part 0"), "{e}");
@@ -98,7 +98,7 @@ fn wrong_paths_are_refused_with_their_part() {
 
 #[test]
 fn wrong_limits_of_paths_are_refused() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let good = SpatialTendonConstraint {
         path: vec![site(-1.0, 0.0), site(1.0, 0.0)],
         lower: 0.5,
@@ -160,7 +160,7 @@ fn wrong_limits_of_paths_are_refused() {
 /// The joints bear the tension of the rope at the pulleys of each mass.
 #[test]
 fn ropes_at_their_limit_pull_two_masses_alike() {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     plant.set_use_sampled_output_ports(false).unwrap();
     let masses = [1.0, 2.0];
     let [left, right] = masses.map(|mass| {
@@ -184,13 +184,13 @@ fn ropes_at_their_limit_pull_two_masses_alike() {
         damping: 0.0,
     };
     plant.add_spatial_tendon_constraint(rope).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
     let context = diagram.default_context();
-    let dynamics = plant.dynamics().unwrap();
-    let vdot = context.eval(dynamics.generalized_acceleration).unwrap();
+    let vdot = plant.generalized_acceleration().unwrap();
+    let vdot = context.eval(vdot).unwrap();
     // Tension at the end of the step, whose stretch grows with the rates of both parts.
     let (dt, g, cosine) = (1e-3, 9.81, 0.8);
     let free_rate = -dt * g * (1.0 + cosine);
@@ -203,7 +203,8 @@ fn ropes_at_their_limit_pull_two_masses_alike() {
     {
         assert!((vdot - expected).abs() < 1e-7 * g, "{vdot} {expected}");
     }
-    let reactions = context.eval(dynamics.reaction_forces).unwrap();
+    let reactions = plant.reaction_forces().unwrap();
+    let reactions = context.eval(reactions).unwrap();
     let across = [0, 1].map(|joint: usize| reactions[joint].translational.x);
     // The joint of the right mass resists the horizontal pull.
     assert!(across[0].abs() < 1e-9, "{across:?}");
@@ -215,8 +216,8 @@ fn ropes_at_their_limit_pull_two_masses_alike() {
 
 #[test]
 fn branches_count_by_their_divisors() {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
-    plant.finalize().unwrap();
+    let plant = MultibodyPlantBuilder::new(0.0).unwrap();
+    let plant = plant.build().unwrap();
     let positions = plant.calc_position_kinematics::<f64>(&[]).unwrap();
     let path = [
         pulley(2.0),
@@ -234,7 +235,7 @@ fn branches_count_by_their_divisors() {
 /// Where two sites are at one point, the tendon has no direction there, and no derivative.
 #[test]
 fn parts_without_a_length_pull_nothing() {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     let unit = SpatialInertia::plausible(1.0, Vector3::zeros()).unwrap();
     let body = plant
         .add_rigid_body("b", ModelInstanceIndex::DEFAULT, unit)
@@ -247,7 +248,7 @@ fn parts_without_a_length_pull_nothing() {
         site(-2.0, 0.0),
     ];
     plant.add_force_element(tendon(path)).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let positions = plant
         .calc_position_kinematics(&[AutoDiff::variable(0.0, 0)])
         .unwrap();

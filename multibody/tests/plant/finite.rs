@@ -125,7 +125,7 @@ fn the_plant_refuses_nan_from_a_port() {
     let slide = Joint::prismatic("slide", BodyIndex::WORLD, a, Vector3::x()).unwrap();
     p.add_joint(slide).unwrap();
     p.set_position_source(PositionSource::InputPort);
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let mut b = DiagramBuilder::new();
     let p = b.add("plant", p);
     let mut ctx = b.build().unwrap().default_context();
@@ -151,7 +151,7 @@ fn a_default_pose_must_be_finite() {
     let x = Isometry3::translation(0.0, f64::NAN, 0.0);
     let e = message(p.set_default_free_body_pose(a, x));
     assert!(e.contains("must be finite"), "{e}");
-    p.finalize().unwrap();
+    let mut p = p.build().unwrap();
     assert!(p.set_default_free_body_pose(a, x).is_err());
     assert_eq!(p.default_positions(), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }

@@ -24,7 +24,7 @@ type MakeJoint = fn(&'static str, BodyIndex, BodyIndex) -> Joint;
 
 /// A body with a joint of the given kind to the world, with offsets on both sides, and one without
 /// a joint.
-fn two_bodies(joint: MakeJoint) -> (MultibodyPlant, [BodyIndex; 2]) {
+fn two_bodies(joint: MakeJoint) -> (MultibodyPlantBuilder, [BodyIndex; 2]) {
     let mut p = plant();
     let bodies = ["held", "free"].map(|name| add_body(&mut p, name));
     let x_pf = math::pose(math::rpy(0.1, 0.9, -0.4), Vector3::new(1.0, 2.0, 3.0));
@@ -32,7 +32,6 @@ fn two_bodies(joint: MakeJoint) -> (MultibodyPlant, [BodyIndex; 2]) {
     let joint = joint("offset", BodyIndex::WORLD, bodies[0]);
     p.add_joint(joint.with_pose_on_parent(x_pf).with_pose_on_child(x_bm))
         .unwrap();
-    p.finalize().unwrap();
     (p, bodies)
 }
 
@@ -40,15 +39,15 @@ fn check<T: DiagramScalar>(joint: MakeJoint, source: PositionSource) {
     let (mut p, bodies) = two_bodies(joint);
     p.set_position_source(source);
     let mut b = DiagramBuilder::new();
-    let block = b.add("plant", p);
+    let block = b.add("plant", p.build().unwrap());
     let diagram = b.build().unwrap().to_scalar::<T>().unwrap();
     let ports = diagram.ports(&block).unwrap();
     let mut ctx = diagram.default_context();
-    let p = block.system();
     let (x_wb, v_wb) = motion::<T>();
     for body in bodies {
-        p.set_free_body_pose(&ports, &mut ctx, body, x_wb).unwrap();
-        p.set_free_body_spatial_velocity(&ports, &mut ctx, body, v_wb)
+        ports.set_free_body_pose(&mut ctx, body, x_wb).unwrap();
+        ports
+            .set_free_body_spatial_velocity(&mut ctx, body, v_wb)
             .unwrap();
     }
     let found = ctx.eval(ports.body_poses).unwrap();
@@ -84,8 +83,9 @@ fn free_bodies_get_poses_and_velocities_whatever_the_frames_of_their_joint() {
 
 #[test]
 fn default_poses_hold_whatever_the_frames_of_the_joint() {
-    let (mut p, [held, _]) = two_bodies(Joint::quaternion_floating);
+    let (p, [held, _]) = two_bodies(Joint::quaternion_floating);
     let x_wb = motion::<f64>().0;
+    let mut p = p.build().unwrap();
     p.set_default_free_body_pose(held, x_wb).unwrap();
     let mut poses = vec![];
     p.calc_body_poses(&p.default_positions(), &mut poses)
@@ -100,15 +100,13 @@ fn bodies_that_are_not_free_have_no_free_pose() {
     let [arm, hand] = ["arm", "hand"].map(|name| add_body(&mut p, name));
     let joint = Joint::revolute("elbow", arm, hand, Vector3::z()).unwrap();
     p.add_joint(joint).unwrap();
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let mut b = DiagramBuilder::new();
     let block = b.add("plant", p);
     let mut ctx = b.build().unwrap().default_context();
-    let before = block.system().positions(&block, &ctx).unwrap();
+    let before = block.positions(&ctx).unwrap();
     let mut set = |body, x_wb| {
-        let set = block
-            .system()
-            .set_free_body_pose(&block, &mut ctx, body, x_wb);
+        let set = block.set_free_body_pose(&mut ctx, body, x_wb);
         set.unwrap_err().to_string()
     };
     let refused = set(hand, Isometry3::identity());
@@ -120,5 +118,5 @@ fn bodies_that_are_not_free_have_no_free_pose() {
     assert!(refused.contains("must be a free body"), "{refused}");
     let refused = set(arm, Isometry3::translation(f64::NAN, 0.0, 0.0));
     assert!(refused.contains("must be finite, got NaN"), "{refused}");
-    assert_eq!(block.system().positions(&block, &ctx).unwrap(), before);
+    assert_eq!(block.positions(&ctx).unwrap(), before);
 }

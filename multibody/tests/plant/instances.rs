@@ -13,7 +13,7 @@ fn three_models_at(
     time_step: f64,
     source: PositionSource,
 ) -> (MultibodyPlant, [ModelInstanceIndex; 3]) {
-    let mut p = MultibodyPlant::new(time_step).unwrap();
+    let mut p = MultibodyPlantBuilder::new(time_step).unwrap();
     let models = ["arm", "tool", "toys"].map(|name| p.add_model_instance(name).unwrap());
     let mut add = |name: &str, model: usize| {
         let inertia = SpatialInertia::zero();
@@ -35,7 +35,7 @@ fn three_models_at(
     p.add_joint_actuator("motor", slide, 1.0).unwrap();
     p.add_joint_actuator("motor", elbow, 2.0).unwrap();
     p.set_position_source(source);
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     (p, models)
 }
 
@@ -90,24 +90,13 @@ fn elements_of_an_instance_are_in_the_order_of_drake() {
 }
 
 #[test]
-fn elements_are_known_before_finalize_and_coordinates_after() {
+fn free_bodies_have_joints_once_the_plant_is_built() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
     let instance = ModelInstanceIndex::DEFAULT;
     assert_eq!(p.body_indices_in(instance).unwrap(), [a]);
     assert_eq!(p.joint_indices_in(instance).unwrap(), []);
-    for e in [
-        p.num_positions_in(instance).map(|_| ()),
-        p.num_velocities_in(instance).map(|_| ()),
-        p.positions_from_array::<f64>(instance, &[]).map(|_| ()),
-        p.set_velocities_in_array::<f64>(instance, &[], &mut []),
-        p.default_positions_in(instance).map(|_| ()),
-        p.set_default_positions_in(instance, &[]),
-    ] {
-        let e = e.unwrap_err().to_string();
-        assert!(e.contains("call `MultibodyPlant::finalize` first"), "{e}");
-    }
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     assert_eq!(p.joint_indices_in(instance).unwrap().len(), 1);
     assert_eq!(p.num_positions_in(instance).unwrap(), 7);
     // An index from a plant with more instances.
@@ -230,50 +219,44 @@ fn contexts_hold_positions_of_instances_in_state_and_ports() {
         let mut b = DiagramBuilder::new();
         let p = b.add("plant", p);
         let mut ctx = b.build().unwrap().default_context();
-        let plant = p.system();
         let by_port = source == PositionSource::InputPort;
-        assert_eq!(plant.positions(&p, &ctx).is_err(), by_port);
-        assert_eq!(plant.velocities(&p, &ctx).is_err(), by_port);
+        assert_eq!(p.positions(&ctx).is_err(), by_port);
+        assert_eq!(p.velocities(&ctx).is_err(), by_port);
         // Positions that were not set yet have their default values.
         let (q_tool, v_tool) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]);
-        plant.set_positions_in(&p, &mut ctx, tool, &q_tool).unwrap();
-        plant
-            .set_velocities_in(&p, &mut ctx, tool, &v_tool)
-            .unwrap();
+        p.set_positions_in(&mut ctx, tool, q_tool).unwrap();
+        p.set_velocities_in(&mut ctx, tool, v_tool).unwrap();
         let mut q = default.clone();
-        plant.set_positions_in_array(tool, &q_tool, &mut q).unwrap();
+        p.set_positions_in_array(tool, &q_tool, &mut q).unwrap();
         let mut v = vec![0.0; 20];
-        plant
-            .set_velocities_in_array(tool, &v_tool, &mut v)
-            .unwrap();
-        assert_eq!(plant.positions(&p, &ctx).unwrap(), q);
-        assert_eq!(plant.velocities(&p, &ctx).unwrap(), v);
-        assert_eq!(plant.positions_in(&p, &ctx, tool).unwrap(), q_tool);
-        assert_eq!(plant.velocities_in(&p, &ctx, tool).unwrap(), v_tool);
+        p.set_velocities_in_array(tool, &v_tool, &mut v).unwrap();
+        assert_eq!(p.positions(&ctx).unwrap(), q);
+        assert_eq!(p.velocities(&ctx).unwrap(), v);
+        assert_eq!(p.positions_in(&ctx, tool).unwrap(), q_tool);
+        assert_eq!(p.velocities_in(&ctx, tool).unwrap(), v_tool);
         // A second instance leaves the first as it is, and poses follow.
-        plant
-            .set_positions_in(&p, &mut ctx, arm, &[0.1, 0.2, 0.3, 0.4])
+        p.set_positions_in(&mut ctx, arm, [0.1, 0.2, 0.3, 0.4])
             .unwrap();
-        assert_eq!(plant.positions_in(&p, &ctx, tool).unwrap(), q_tool);
-        let q = plant.positions(&p, &ctx).unwrap();
-        assert_eq!(ctx.eval(p.body_poses).unwrap(), &poses(plant, &q));
+        assert_eq!(p.positions_in(&ctx, tool).unwrap(), q_tool);
+        let q = p.positions(&ctx).unwrap();
+        assert_eq!(ctx.eval(p.body_poses).unwrap(), &poses(&p, &q));
         // Refusals change nothing.
         let nan = f64::NAN;
         for refused in [
-            plant.set_positions_in(&p, &mut ctx, arm, &[0.0; 3]),
-            plant.set_positions_in(&p, &mut ctx, arm, &[0.0, 0.0, nan, 0.0]),
-            plant.set_positions(&p, &mut ctx, &[0.0; 3]),
-            plant.set_velocities(&p, &mut ctx, &[nan; 20]),
-            plant.set_velocities_in(&p, &mut ctx, arm, &[0.0; 5]),
+            p.set_positions_in(&mut ctx, arm, [0.0; 3]),
+            p.set_positions_in(&mut ctx, arm, [0.0, 0.0, nan, 0.0]),
+            p.set_positions(&mut ctx, [0.0; 3]),
+            p.set_velocities(&mut ctx, [nan; 20]),
+            p.set_velocities_in(&mut ctx, arm, [0.0; 5]),
         ] {
             assert!(refused.is_err());
         }
-        assert_eq!(plant.positions(&p, &ctx).unwrap(), q);
-        assert_eq!(plant.velocities(&p, &ctx).unwrap(), v);
-        plant.set_positions(&p, &mut ctx, &default).unwrap();
-        plant.set_velocities(&p, &mut ctx, &[2.0; 20]).unwrap();
-        assert_eq!(plant.positions(&p, &ctx).unwrap(), default);
-        assert_eq!(plant.velocities(&p, &ctx).unwrap(), [2.0; 20]);
+        assert_eq!(p.positions(&ctx).unwrap(), q);
+        assert_eq!(p.velocities(&ctx).unwrap(), v);
+        p.set_positions(&mut ctx, &default).unwrap();
+        p.set_velocities(&mut ctx, [2.0; 20]).unwrap();
+        assert_eq!(p.positions(&ctx).unwrap(), default);
+        assert_eq!(p.velocities(&ctx).unwrap(), [2.0; 20]);
     }
 }
 
@@ -287,17 +270,16 @@ fn a_connected_port_can_be_read_but_not_set() {
     let source = b.add("source", ConstantVectorSource::new(q.clone()));
     b.connect(source.y, p.position().unwrap());
     let mut ctx = b.build().unwrap().default_context();
-    let plant = p.system();
-    assert_eq!(plant.positions(&p, &ctx).unwrap(), q);
-    assert_eq!(plant.positions_in(&p, &ctx, arm).unwrap(), [0.5; 4]);
+    assert_eq!(p.positions(&ctx).unwrap(), q);
+    assert_eq!(p.positions_in(&ctx, arm).unwrap(), [0.5; 4]);
     for refused in [
-        plant.set_positions(&p, &mut ctx, &q),
-        plant.set_positions_in(&p, &mut ctx, arm, &[0.0; 4]),
+        p.set_positions(&mut ctx, &q),
+        p.set_positions_in(&mut ctx, arm, [0.0; 4]),
     ] {
         let e = refused.unwrap_err().to_string();
         assert!(e.contains("it is connected to 'source.y0'"), "{e}");
     }
-    let e = plant.velocities(&p, &ctx).unwrap_err().to_string();
+    let e = p.velocities(&ctx).unwrap_err().to_string();
     assert_eq!(
         e,
         "MultibodyPlant: input port 'velocity' must have a value before its velocities are read, got \
@@ -307,26 +289,20 @@ fn a_connected_port_can_be_read_but_not_set() {
 
 #[test]
 fn foreign_ports_and_contexts_are_refused() {
-    let refuse = |source| -> [Result<()>; 3] {
+    let refuse = |source| -> [Result<()>; 2] {
         let (p, [arm, ..]) = three_models_at(0.001, source);
         let mut b = DiagramBuilder::new();
         let p = b.add("plant", p);
         let _ours = b.build().unwrap();
         let mut b = DiagramBuilder::new();
         let other = b.add("other", three_models_at(0.001, source).0);
-        let small = b.add("small", mixed());
         let mut ctx = b.build().unwrap().default_context();
-        let plant = p.system();
-        other
-            .system()
-            .set_positions(&other, &mut ctx, &[1.0; 22])
-            .unwrap();
+        other.set_positions(&mut ctx, [1.0; 22]).unwrap();
         let refused = [
-            plant.positions(&p, &ctx).map(|_| ()),
-            plant.set_positions_in(&p, &mut ctx, arm, &[0.0; 4]),
-            plant.positions(&small, &ctx).map(|_| ()),
+            p.positions(&ctx).map(|_| ()),
+            p.set_positions_in(&mut ctx, arm, [0.0; 4]),
         ];
-        assert_eq!(other.system().positions(&other, &ctx).unwrap(), [1.0; 22]);
+        assert_eq!(other.positions(&ctx).unwrap(), [1.0; 22]);
         refused
     };
     for source in [PositionSource::State, PositionSource::InputPort] {
@@ -344,10 +320,8 @@ fn derivatives_pass_through_instances_and_contexts() {
         let (plant, ports) = (p.system(), diagram.ports(&p).unwrap());
         let mut ctx = diagram.default_context();
         let own = [0, 1, 2, 3].map(|k| AutoDiff::variable(0.1, k));
-        plant
-            .set_positions_in(&ports, &mut ctx, tool, &own)
-            .unwrap();
-        assert_eq!(plant.positions_in(&ports, &ctx, tool).unwrap(), own);
+        ports.set_positions_in(&mut ctx, tool, own).unwrap();
+        assert_eq!(ports.positions_in(&ctx, tool).unwrap(), own);
         // The slide of the tool moves its finger at unit speed.
         let finger = plant.body_by_name("finger").unwrap();
         let x = &ctx.eval(ports.body_poses).unwrap()[finger.index()];

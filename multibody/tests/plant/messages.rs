@@ -6,7 +6,7 @@ fn weld(name: &str, parent: BodyIndex, child: BodyIndex) -> Joint {
     Joint::weld(name, parent, child, Isometry3::identity())
 }
 
-fn refused(p: &mut MultibodyPlant, joint: Joint) -> String {
+fn refused(p: &mut MultibodyPlantBuilder, joint: Joint) -> String {
     p.add_joint(joint).unwrap_err().to_string()
 }
 
@@ -59,10 +59,10 @@ fn joints_with_the_same_name_are_distinguished_in_every_message() {
     });
     let motor = p.add_joint_actuator("motor", joints[0], 1.0).unwrap();
     p.add_joint_actuator("motor", joints[1], 1.0).unwrap();
-    p.finalize().unwrap();
+    let mut built = p.clone().build().unwrap();
     for e in [
-        p.set_default_joint_positions(joints[0], &[]),
-        p.set_default_positions(&[f64::NAN, 0.0]),
+        built.set_default_joint_positions(joints[0], &[]),
+        built.set_default_positions(&[f64::NAN, 0.0]),
         p.set_joint_position_limits(joints[0], &[1.0], &[0.0]),
         p.set_joint_velocity_limits(joints[0], &[1.0], &[0.0]),
         p.set_joint_acceleration_limits(joints[0], &[1.0], &[0.0]),
@@ -83,14 +83,14 @@ fn the_error_of_linearizing_sampled_outputs_names_the_cure() {
     use tarragon_framework::DiagramBuilder;
     use tarragon_framework::analysis::{is_equilibrium, linearize};
     let diagram = |sampled: bool| {
-        let mut p = MultibodyPlant::new(0.001).unwrap();
+        let mut p = MultibodyPlantBuilder::new(0.001).unwrap();
         let instance = p.add_model_instance("m").unwrap();
         let round = SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity());
         let a = p.add_rigid_body("a", instance, round.unwrap()).unwrap();
         let joint = Joint::revolute("j", BodyIndex::WORLD, a, Vector3::z()).unwrap();
         p.add_joint(joint).unwrap();
         p.set_use_sampled_output_ports(sampled).unwrap();
-        p.finalize().unwrap();
+        let p = p.build().unwrap();
         let mut b = DiagramBuilder::new();
         b.add("plant", p);
         b.build().unwrap()

@@ -16,11 +16,11 @@ use tarragon_framework::{AutoDiff, ErrorKind, math};
 use tarragon_geometry::{ProximityProperties, SceneGraph, Sphere};
 use tarragon_multibody::*;
 
-fn plant() -> MultibodyPlant {
-    MultibodyPlant::new(0.001).unwrap()
+fn plant() -> MultibodyPlantBuilder {
+    MultibodyPlantBuilder::new(0.001).unwrap()
 }
 
-fn add_body(plant: &mut MultibodyPlant, name: &str) -> BodyIndex {
+fn add_body(plant: &mut MultibodyPlantBuilder, name: &str) -> BodyIndex {
     let instance = ModelInstanceIndex::DEFAULT;
     let inertia = SpatialInertia::zero();
     plant.add_rigid_body(name, instance, inertia).unwrap()
@@ -42,8 +42,7 @@ fn mixed() -> MultibodyPlant {
         let joint = joint.with_pose_on_parent(x(s)).with_pose_on_child(x(-s));
         p.add_joint(joint).unwrap();
     }
-    p.finalize().unwrap();
-    p
+    p.build().unwrap()
 }
 
 fn poses(p: &MultibodyPlant, q: &[f64]) -> Vec<Isometry3<f64>> {
@@ -66,7 +65,7 @@ fn state_order_is_depth_first_and_free_bodies_come_last() {
         let joint = Joint::revolute(name, parent, child, Vector3::z()).unwrap();
         p.add_joint(joint).unwrap();
     }
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let names: Vec<&str> = p.position_names().iter().map(|n| &**n).collect();
     let of = |b: &str| ["qw", "qx", "qy", "qz", "x", "y", "z"].map(|s| format!("{b}_{s}"));
     let mut expected = vec!["hinge".to_string()];
@@ -77,7 +76,6 @@ fn state_order_is_depth_first_and_free_bodies_come_last() {
     assert_eq!((p.num_positions(), p.num_velocities()), (18, 16));
     assert!(p.is_floating_base(single) && p.is_floating_base(base));
     assert!(!p.is_floating_base(hinged) && !p.is_floating_base(BodyIndex::WORLD));
-    assert!(p.finalize().is_err());
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn topology_errors_name_the_bodies() {
     let way = ["c", "b", "a", "c"].map(name).join(" -> ");
     assert!(e.contains(&way), "{e}");
     // A body with two parents is not a loop.
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     assert_eq!((p.num_positions(), p.num_joints()), (7, 3));
 }
 
@@ -115,7 +113,7 @@ fn joints_towards_the_world_are_reversed() {
         p.add_joint(Joint::revolute(name, parent, child, Vector3::z()).unwrap())
             .unwrap();
     }
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let names: Vec<&str> = p.frames().map(|(_, f)| f.name()).collect();
     let internal = ["j1_world_F", "j1_b0_M", "j2_b0_F", "j2_b1_M"];
     assert_eq!(names, [&["world", "b0", "b1"][..], &internal].concat());
@@ -129,7 +127,7 @@ fn joints_towards_the_world_are_reversed() {
     let a = add_body(&mut p, "a");
     p.add_joint(Joint::universal("u", a, BodyIndex::WORLD))
         .unwrap();
-    let e = p.finalize().unwrap_err().to_string();
+    let e = p.build().unwrap_err().to_string();
     assert!(e.contains("swap parent and child"), "{e}");
 }
 
@@ -167,7 +165,7 @@ fn a_hinge_turns_about_its_axis_and_a_slide_moves_along_it() {
         .unwrap();
     p.add_joint(Joint::prismatic("slide", a, b, Vector3::x()).unwrap())
         .unwrap();
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let x = poses(&p, &[FRAC_PI_2, 0.5]);
     let [at_a, at_b] = [x[a.index()], x[b.index()]].map(|x| x.translation.vector);
     assert!(
@@ -190,7 +188,7 @@ fn weld_frames_respects_the_offsets_of_frames() {
     let x_pc = Isometry3::translation(0.0, 0.0, 1.0);
     let weld = p.weld_frames(FrameIndex::WORLD, tool, x_pc).unwrap();
     assert_eq!(p.joint(weld).unwrap().name(), "world_welds_to_tool");
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     assert_eq!(p.num_positions(), 0);
     assert_eq!(poses(&p, &[])[a.index()].translation.vector.z, 0.75);
 }
@@ -199,7 +197,7 @@ fn weld_frames_respects_the_offsets_of_frames() {
 fn quaternions_are_normalised_and_zero_is_an_error() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let x = poses(&p, &[0.0, 0.0, 0.0, 5.0, 1.0, 2.0, 3.0])[a.index()];
     assert_eq!(x.rotation.k, 1.0);
     let mut out = vec![];
@@ -215,19 +213,18 @@ fn quaternions_are_normalised_and_zero_is_an_error() {
     assert_eq!(
         e,
         "the number of positions must be 7, got 3; they belong to a_qw, a_qx, a_qy, a_qz, a_x, a_y, \
-         a_z; a body without a joint is free: weld it to the world before `finalize` if it must not \
-         move"
+         a_z; a body without a joint is free: weld it to the world before the plant is built if it \
+         must not move"
     );
-    assert!(plant().calc_body_poses::<f64>(&[], &mut out).is_err());
 }
 
 #[test]
-fn defaults_can_be_set_before_and_after_finalize() {
+fn defaults_can_be_set_before_and_after_building() {
     let mut p = plant();
     let a = add_body(&mut p, "a");
     let x = Isometry3::translation(1.0, 2.0, 3.0);
     p.set_default_free_body_pose(a, x).unwrap();
-    p.finalize().unwrap();
+    let mut p = p.build().unwrap();
     assert_eq!(p.default_positions(), [1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
     p.set_default_free_body_pose(a, Isometry3::identity())
         .unwrap();
@@ -237,18 +234,6 @@ fn defaults_can_be_set_before_and_after_finalize() {
         .unwrap();
     assert_eq!(p.default_positions()[4..], [4.0, 5.0, 6.0]);
     assert!(p.set_default_positions(&[1.0]).is_err());
-}
-
-#[test]
-fn nothing_can_be_added_after_finalize() {
-    let mut p = plant();
-    p.finalize().unwrap();
-    let e = p.add_model_instance("late").unwrap_err().to_string();
-    assert!(e.contains("finalized"), "{e}");
-    assert!(
-        p.add_rigid_body("b", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())
-            .is_err()
-    );
 }
 
 #[test]
@@ -295,14 +280,6 @@ fn errors_have_the_kind_of_what_went_wrong() {
         .unwrap();
     let back = p.add_joint(Joint::weld("ba", b, a, Isometry3::identity()));
     assert_eq!(kind(back.unwrap_err()), ErrorKind::AlreadyExists);
-    assert_eq!(
-        kind(p.calc_body_poses::<f64>(&[], &mut vec![]).unwrap_err()),
-        ErrorKind::InvalidState
-    );
-    p.finalize().unwrap();
-    assert_eq!(kind(p.finalize().unwrap_err()), ErrorKind::InvalidState);
-    let late = p.add_model_instance("late").unwrap_err();
-    assert_eq!(kind(late), ErrorKind::InvalidState);
     let unknown = PackageMap::make_empty().path("p").unwrap_err();
     assert_eq!(kind(unknown), ErrorKind::NotFound);
     let error = directives::ModelDirectives::from_yaml("directives:\n- {add_modle: {name: A}}")
@@ -322,14 +299,12 @@ fn unattached_bodies_are_welded_where_they_are_told() {
     let d = add_body(&mut p, "d");
     let side = Isometry3::translation(2.0, 0.0, 0.0);
     assert_eq!(p.weld_unattached_bodies(side).unwrap(), [d]);
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     assert_eq!(p.num_positions(), 1);
     let found = poses(&p, &[0.0]);
     for (body, x_wb) in [(a, up), (b, up), (c, up), (d, side)] {
         assert_eq!(found[body.index()], x_wb);
     }
-    let error = p.weld_unattached_bodies(up).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidState);
 }
 
 #[test]
@@ -351,7 +326,7 @@ fn a_plant_stays_with_one_scene() {
     assert_eq!(again.unwrap(), source, "a clone is the same scene");
     let refused = [
         p.register_as_source_for_scene_graph(&mut other).map(drop),
-        p.finalize_with(&mut other),
+        p.clone().build_with_scene(&mut other).map(drop),
         add_multibody_plant_scene_graph(&mut DiagramBuilder::new(), p.clone(), other.clone())
             .map(drop),
     ];
@@ -380,12 +355,12 @@ fn sources_of_plants_get_the_first_free_name() {
 #[test]
 fn positions_can_come_from_a_port() {
     for time_step in [0.0, 0.01] {
-        let mut p = MultibodyPlant::new(time_step).unwrap();
+        let mut p = MultibodyPlantBuilder::new(time_step).unwrap();
         let a = add_body(&mut p, "a");
         let slide = Joint::prismatic("slide", BodyIndex::WORLD, a, Vector3::y()).unwrap();
         p.add_joint(slide).unwrap();
         p.set_position_source(PositionSource::InputPort);
-        p.finalize().unwrap();
+        let p = p.build().unwrap();
         let mut b = DiagramBuilder::new();
         let p = b.add("plant", p);
         let mut ctx = b.build().unwrap().default_context();
@@ -403,9 +378,9 @@ fn positions_can_come_from_a_port() {
 
 #[test]
 fn a_continuous_plant_names_the_body_without_mass() {
-    let mut p = MultibodyPlant::new(0.0).unwrap();
+    let mut p = MultibodyPlantBuilder::new(0.0).unwrap();
     let a = add_body(&mut p, "a");
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let mut b = DiagramBuilder::new();
     let p = b.add("plant", p);
     let diagram = b.build().unwrap();
@@ -421,17 +396,6 @@ fn a_continuous_plant_names_the_body_without_mass() {
     assert!(e.contains("body 'DefaultModelInstance::a'"), "{e}");
     let cure = "give the body mass and rotational inertia, or weld its base to the world";
     assert!(e.contains(cure), "{e}");
-}
-
-#[test]
-fn an_unfinalized_plant_is_an_error_in_a_diagram() {
-    let mut p = plant();
-    add_body(&mut p, "a");
-    let mut b = DiagramBuilder::new();
-    let p = b.add("plant", p);
-    let ctx = b.build().unwrap().default_context();
-    let e = ctx.eval(p.body_poses).unwrap_err().to_string();
-    assert!(e.contains("finalize"), "{e}");
 }
 
 #[test]
@@ -522,7 +486,7 @@ fn forward_kinematics_of_a_chain_is_fast() {
         p.add_joint(joint.with_pose_on_parent(x_pf)).unwrap();
         parent = link;
     }
-    p.finalize().unwrap();
+    let p = p.build().unwrap();
     let q: Vec<f64> = (0..14).map(|i| 0.1 + 0.1 * f64::from(i)).collect();
     let duals: Vec<AutoDiff> = (0..14).map(|i| AutoDiff::variable(q[i], i % 8)).collect();
     let double = best_time(&p, &q);
@@ -534,13 +498,13 @@ fn forward_kinematics_of_a_chain_is_fast() {
 #[test]
 fn ports_match_the_documented_table() {
     let ports = |time_step: f64, source, registered: bool| {
-        let mut p = MultibodyPlant::new(time_step).unwrap();
+        let mut p = MultibodyPlantBuilder::new(time_step).unwrap();
         if registered {
             p.register_as_source_for_scene_graph(&mut SceneGraph::new())
                 .unwrap();
         }
         p.set_position_source(source);
-        p.finalize().unwrap();
+        let p = p.build().unwrap();
         let mut b = DiagramBuilder::new();
         b.add("plant", p);
         let info = b.build().unwrap().systems().next().unwrap();

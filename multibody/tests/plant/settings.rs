@@ -1,9 +1,9 @@
-//! Changes of limits, damping and rotors after loading, both before and after `finalize`.
+//! Changes of limits, damping and rotors after loading.
 
 use super::*;
 
 /// A universal joint and, outboard of it, an actuated slide.
-fn crane() -> (MultibodyPlant, [JointIndex; 2], JointActuatorIndex) {
+fn crane() -> (MultibodyPlantBuilder, [JointIndex; 2], JointActuatorIndex) {
     let mut p = plant();
     let [arm, load] = ["arm", "load"].map(|name| add_body(&mut p, name));
     let neck = p
@@ -16,34 +16,27 @@ fn crane() -> (MultibodyPlant, [JointIndex; 2], JointActuatorIndex) {
 }
 
 #[test]
-fn limits_change_before_and_after_finalize() {
-    for finalized in [false, true] {
-        let (mut p, [neck, slide], winch) = crane();
-        if finalized {
-            p.finalize().unwrap();
-        }
-        p.set_joint_position_limits(neck, &[-1.0, -2.0], &[1.0, 2.0])
-            .unwrap();
-        p.set_joint_velocity_limits(slide, &[-0.5], &[0.25])
-            .unwrap();
-        p.set_joint_acceleration_limits(neck, &[-3.0, -4.0], &[5.0, 6.0])
-            .unwrap();
-        p.set_joint_damping(neck, &[0.1, 0.2]).unwrap();
-        p.set_effort_limit(winch, 20.0).unwrap();
-        if !finalized {
-            p.finalize().unwrap();
-        }
-        let none = f64::INFINITY;
-        assert_eq!(p.position_lower_limits(), [-1.0, -2.0, -none]);
-        assert_eq!(p.position_upper_limits(), [1.0, 2.0, none]);
-        assert_eq!(p.velocity_lower_limits(), [-none, -none, -0.5]);
-        assert_eq!(p.velocity_upper_limits(), [none, none, 0.25]);
-        assert_eq!(p.acceleration_lower_limits(), [-3.0, -4.0, -none]);
-        assert_eq!(p.acceleration_upper_limits(), [5.0, 6.0, none]);
-        assert_eq!(p.joint(neck).unwrap().damping(), [0.1, 0.2]);
-        assert_eq!(p.effort_lower_limits(), [-20.0]);
-        assert_eq!(p.effort_upper_limits(), [20.0]);
-    }
+fn limits_are_those_that_were_set() {
+    let (mut p, [neck, slide], winch) = crane();
+    p.set_joint_position_limits(neck, &[-1.0, -2.0], &[1.0, 2.0])
+        .unwrap();
+    p.set_joint_velocity_limits(slide, &[-0.5], &[0.25])
+        .unwrap();
+    p.set_joint_acceleration_limits(neck, &[-3.0, -4.0], &[5.0, 6.0])
+        .unwrap();
+    p.set_joint_damping(neck, &[0.1, 0.2]).unwrap();
+    p.set_effort_limit(winch, 20.0).unwrap();
+    let p = p.build().unwrap();
+    let none = f64::INFINITY;
+    assert_eq!(p.position_lower_limits(), [-1.0, -2.0, -none]);
+    assert_eq!(p.position_upper_limits(), [1.0, 2.0, none]);
+    assert_eq!(p.velocity_lower_limits(), [-none, -none, -0.5]);
+    assert_eq!(p.velocity_upper_limits(), [none, none, 0.25]);
+    assert_eq!(p.acceleration_lower_limits(), [-3.0, -4.0, -none]);
+    assert_eq!(p.acceleration_upper_limits(), [5.0, 6.0, none]);
+    assert_eq!(p.joint(neck).unwrap().damping(), [0.1, 0.2]);
+    assert_eq!(p.effort_lower_limits(), [-20.0]);
+    assert_eq!(p.effort_upper_limits(), [20.0]);
 }
 
 /// Setters make the same checks, with the same messages, as construction; a refused setting changes
@@ -51,7 +44,6 @@ fn limits_change_before_and_after_finalize() {
 #[test]
 fn refused_settings_change_nothing() {
     let (mut p, [neck, slide], winch) = crane();
-    p.finalize().unwrap();
     let made = |f: fn(Joint) -> Result<Joint>| {
         let slide = Joint::prismatic("slide", BodyIndex::WORLD, BodyIndex::WORLD, Vector3::z());
         f(slide.unwrap()).unwrap_err().to_string()
@@ -104,7 +96,6 @@ fn refused_settings_change_nothing() {
 fn indices_of_another_plant_are_refused() {
     let (_, [_, slide], winch) = crane();
     let mut p = plant();
-    p.finalize().unwrap();
     assert!(p.set_joint_position_limits(slide, &[0.0], &[1.0]).is_err());
     assert!(p.set_joint_velocity_limits(slide, &[0.0], &[1.0]).is_err());
     assert!(
@@ -130,8 +121,7 @@ fn a_fraction_of_the_weight_is_compensated() {
     let [.., stranger] = ["a", "b", "c"].map(|name| add_body(&mut larger, name));
     assert!(p.set_gravity_compensation(stranger, 1.0).is_err());
     p.set_gravity_compensation(light, 1.5).unwrap();
-    p.finalize().unwrap();
-    assert!(p.set_gravity_compensation(heavy, 1.0).is_err());
+    let p = p.build().unwrap();
     let fractions = [heavy, light].map(|b| p.body(b).unwrap().gravity_compensation());
     assert_eq!(fractions, [0.0, 1.5]);
     let raised = |body: BodyIndex| {
@@ -151,21 +141,12 @@ fn a_fraction_of_the_weight_is_compensated() {
     }
 }
 
-/// The finalized tree stores the inertia of the motors as seen by each joint.
+/// The tree stores the inertia of the motors as seen by each joint.
 #[test]
-fn a_rotor_set_after_finalize_affects_the_mass_matrix() {
-    let masses = [false, true].map(|finalized| {
-        let (mut p, _, winch) = crane();
-        if finalized {
-            p.finalize().unwrap();
-        }
-        p.set_default_rotor(winch, 0.5, 4.0).unwrap();
-        if !finalized {
-            p.finalize().unwrap();
-        }
-        let positions = p.calc_position_kinematics(&[0.1, 0.2, 0.3]).unwrap();
-        p.calc_mass_matrix(&positions).unwrap()
-    });
-    assert_eq!(masses[0][(2, 2)], 8.0);
-    assert_eq!(masses[0], masses[1]);
+fn rotors_add_to_the_mass_matrix() {
+    let (mut p, _, winch) = crane();
+    p.set_default_rotor(winch, 0.5, 4.0).unwrap();
+    let p = p.build().unwrap();
+    let positions = p.calc_position_kinematics(&[0.1, 0.2, 0.3]).unwrap();
+    assert_eq!(p.calc_mass_matrix(&positions).unwrap()[(2, 2)], 8.0);
 }

@@ -43,7 +43,7 @@ const NO_STATE: &str = "the plant has no port of its state; call \
                         `set_position_source(PositionSource::State)` before the plant is added";
 
 impl Measurement {
-    /// Creates the measurement of a sensor of a finalized plant.
+    /// Creates the measurement of a sensor of a plant.
     pub(super) fn new(plant: &MultibodyPlant, sensor: &ModelSensor) -> Measurable {
         let kind = &*sensor.kind;
         if let Some(quantity) = subtree_quantity(kind) {

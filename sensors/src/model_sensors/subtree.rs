@@ -88,7 +88,7 @@ fn carried_by(plant: &MultibodyPlant, root: BodyIndex) -> Vec<BodyIndex> {
 }
 
 impl SubtreeMeasurement {
-    /// Creates the measurement of a body of a finalized plant and all bodies that it carries.
+    /// Creates the measurement of a body of a plant and all bodies that it carries.
     pub(super) fn new(
         plant: &MultibodyPlant,
         root: BodyIndex,

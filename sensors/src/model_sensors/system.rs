@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 
-/// Sensors of a plant's model files ([`MultibodyPlant::model_sensors`]) that measure functions of
+/// Sensors of a plant's model files ([`MultibodyModel::model_sensors`]) that measure functions of
 /// time, positions and velocities, as MuJoCo measures them. [`add_sensors_from_model`] adds and
 /// connects the system.
 ///
@@ -50,7 +50,8 @@ use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 /// F is the frame of a body, a site, or a frame at the center of mass, of which only the origin is
 /// known. R is the reference frame, or the world W. A velocity in R is that which an observer sees
 /// who moves with R. The sign of a quaternion is that of the plant's poses; both signs are the same
-/// orientation. Masses are the parameters of the context, as in [`MultibodyPlant::in_context`]. For
+/// orientation. Masses are the parameters of the context, as in
+/// [`MultibodyPlantPorts::in_context`]. For
 /// a subtree without mass, the center is the first body's, and its velocity is 0. Unlike in MuJoCo,
 /// `e_potential` leaves out the weight that `gravcomp` carries.
 ///
@@ -78,14 +79,8 @@ impl ModelSensors {
     /// Creates the measurements of the sensors of a plant.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if two measured sensors of a model have the same
-    /// name.
+    /// Returns an error if two measured sensors of a model have the same name.
     pub fn new(plant: &MultibodyPlant) -> Result<Self> {
-        if !plant.is_finalized() {
-            return Err(Error::state(
-                "ModelSensors: the plant must be finalized; call `finalize` first",
-            ));
-        }
         let (mut sensors, mut unmeasured): (Vec<Sensor>, _) = (vec![], vec![]);
         let (mut names, mut start) = (BTreeSet::new(), 0);
         let declared = plant.model_sensors().iter().zip(port_names(plant)?);
@@ -256,9 +251,9 @@ impl<T: Scalar> LeafSystem<T> for ModelSensors {
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_formats::{MjcfSemantics, Parser};
-/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_multibody::MultibodyPlantBuilder;
 /// use tarragon_sensors::add_sensors_from_model;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
 /// parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
 /// let mjcf = "<mujoco model='m'><worldbody><body><joint name='lift' type='slide'/>
@@ -266,13 +261,13 @@ impl<T: Scalar> LeafSystem<T> for ModelSensors {
 ///   <sensor><jointpos joint='lift' name='height'/><gyro site='top' name='imu'/>
 ///     <touch site='top' name='contact'/></sensor></mujoco>";
 /// parser.add_models_from_string(mjcf, "xml")?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 ///
 /// let mut b = DiagramBuilder::new();
 /// let plant = b.add("plant", plant);
 /// let (sensors, unmeasured) = add_sensors_from_model(&mut b, "sensors", &plant)?;
 /// let mut ctx = b.build()?.default_context();
-/// plant.system().set_positions(&plant, &mut ctx, &[0.5])?;
+/// plant.set_positions(&mut ctx, &[0.5])?;
 /// assert_eq!(ctx.eval(sensors.sensor("height")?)?, &[0.5]);
 /// assert_eq!(ctx.eval(sensors.sensordata)?, &[0.5, 0.0, 0.0, 0.0]);
 /// assert_eq!(unmeasured[0].name, "contact");
@@ -280,8 +275,7 @@ impl<T: Scalar> LeafSystem<T> for ModelSensors {
 /// ```
 ///
 /// # Errors
-/// Returns an error, and adds nothing, if the plant is not finalized, or two measured sensors of a
-/// model have the same name.
+/// Returns an error, and adds nothing, if two measured sensors of a model have the same name.
 pub fn add_sensors_from_model(
     builder: &mut DiagramBuilder,
     name: &str,

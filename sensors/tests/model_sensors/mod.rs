@@ -17,8 +17,8 @@ struct Model {
 }
 
 /// Reads models as by MuJoCo, without warnings.
-fn read(models: &[&str]) -> MultibodyPlant {
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+fn read(models: &[&str]) -> MultibodyPlantBuilder {
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
     for model in models {
@@ -30,10 +30,9 @@ fn read(models: &[&str]) -> MultibodyPlant {
 }
 
 impl Model {
-    fn new(mut plant: MultibodyPlant) -> Self {
-        plant.finalize().unwrap();
+    fn new(plant: MultibodyPlantBuilder) -> Self {
         let mut b = DiagramBuilder::new();
-        let plant = b.add("plant", plant);
+        let plant = b.add("plant", plant.build().unwrap());
         let (sensors, unmeasured) = add_sensors_from_model(&mut b, "sensors", &plant).unwrap();
         Self {
             plant,
@@ -44,9 +43,8 @@ impl Model {
     }
     fn context(&self, q: &[f64], v: &[f64]) -> Context<f64> {
         let mut ctx = self.diagram.default_context();
-        let plant = self.plant.system();
-        plant.set_positions(&self.plant, &mut ctx, q).unwrap();
-        plant.set_velocities(&self.plant, &mut ctx, v).unwrap();
+        self.plant.set_positions(&mut ctx, q).unwrap();
+        self.plant.set_velocities(&mut ctx, v).unwrap();
         ctx
     }
     fn eval(&self, ctx: &Context<f64>, sensor: &str) -> Vec<f64> {
@@ -166,7 +164,7 @@ const ARMS: &str = "<mujoco model='arms'><worldbody>
 #[test]
 fn velocities_are_derivatives_of_positions() {
     let model = Model::new(read(&[ARMS]));
-    let plant = model.plant.system();
+    let plant = &model.plant;
     let (q, v) = (
         [0.3, 0.1, -0.7, 0.5, 0.5, 0.7, -0.8],
         [1.0, -2.0, 0.5, 0.7, -0.3, 1.5],
@@ -183,9 +181,9 @@ fn velocities_are_derivatives_of_positions() {
         q
     };
     let q: Vec<AutoDiff> = q.iter().zip(&qdot).map(moving).collect();
-    plant.set_positions(&plant_ports, &mut ctx, &q).unwrap();
+    plant_ports.set_positions(&mut ctx, &q).unwrap();
     let v: Vec<AutoDiff> = v.iter().map(|v| AutoDiff::from(*v)).collect();
-    plant.set_velocities(&plant_ports, &mut ctx, &v).unwrap();
+    plant_ports.set_velocities(&mut ctx, &v).unwrap();
     let eval = |name: &str| ctx.eval(ports.sensor(name).unwrap()).unwrap();
     let rates = |name: &str| -> Vec<f64> { eval(name).iter().map(|y| y.eps[0]).collect() };
     let values = |name: &str| -> Vec<f64> { eval(name).iter().map(|y| y.re).collect() };
@@ -231,14 +229,12 @@ fn cutoffs_clamp_all_but_directions() {
     assert_near(&model.eval(&ctx, "framexaxis"), &[0.0, -1.0, 0.0]);
     // The derivative is that of the constant.
     let diagram = model.diagram.to_scalar::<AutoDiff>().unwrap();
-    let (plant, ports) = (diagram.ports(&model.plant), diagram.ports(&model.sensors));
-    let port = ports.unwrap().sensor("q").unwrap();
+    let plant = diagram.ports(&model.plant).unwrap();
+    let port = diagram.ports(&model.sensors).unwrap().sensor("q").unwrap();
     let mut ctx = diagram.default_context();
-    let system = model.plant.system();
     for (q, expected) in [(0.4, (0.4, 1.0)), (0.6, (0.5, 0.0))] {
         let q = [AutoDiff::variable(q, 0)];
-        let set = system.set_positions(plant.as_ref().unwrap(), &mut ctx, &q);
-        set.unwrap();
+        plant.set_positions(&mut ctx, q).unwrap();
         let y = ctx.eval(port).unwrap()[0];
         assert_eq!((y.re, y.eps[0]), expected);
     }
@@ -348,14 +344,10 @@ fn plants_without_state_measure_frames() {
 
 #[test]
 fn mistakes_are_errors() {
-    let plant = read(&[&rod(OF_ROD)]);
-    let error = ModelSensors::new(&plant).unwrap_err().to_string();
-    assert!(error.contains("call `finalize` first"), "{error}");
-
     let mut twice = read(&[&rod("<clock name='t'/>")]);
     let again = twice.model_sensors()[0].clone();
     twice.add_model_sensor(again).unwrap();
-    twice.finalize().unwrap();
+    let twice = twice.build().unwrap();
     let mut b = DiagramBuilder::new();
     let twice = b.add("plant", twice);
     let error = add_sensors_from_model(&mut b, "sensors", &twice)
@@ -364,8 +356,7 @@ fn mistakes_are_errors() {
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     assert!(error.to_string().contains("got 'rod::t' twice"), "{error}");
 
-    let mut plant = plant;
-    plant.finalize().unwrap();
+    let plant = read(&[&rod(OF_ROD)]).build().unwrap();
     let mut b = DiagramBuilder::new();
     let sensors = b.add("sensors", ModelSensors::new(&plant).unwrap());
     let mut ctx = b.build().unwrap().default_context();

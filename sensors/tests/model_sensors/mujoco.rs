@@ -211,7 +211,7 @@ fn measurements_are_those_of_mujoco() {
     let measured: Vec<_> = model.sensors.system().measured().collect();
     let (mut worst, mut cases, mut clamped) = (0.0_f64, 0, 0);
     for state in truth["states"].as_array().unwrap() {
-        let (q, v) = state_of(model.plant.system(), &truth["joints"], state);
+        let (q, v) = state_of(&model.plant, &truth["joints"], state);
         let mut ctx = model.context(&q, &v);
         ctx.set_time(state["time"].as_f64().unwrap());
         let (found, expected) = (

@@ -35,11 +35,11 @@ struct Model {
 }
 
 fn build(text: &str, time_step: f64) -> Model {
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
     parser.add_models_from_string(text, "xml").unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let (sensors, unmeasured) = add_sensors_from_model(&mut b, "sensors", &plant).unwrap();
@@ -55,13 +55,8 @@ fn build(text: &str, time_step: f64) -> Model {
 impl Model {
     fn context(&self) -> Context<f64> {
         let mut ctx = self.diagram.default_context();
-        let plant = self.plant.system();
-        plant
-            .set_positions(&self.plant, &mut ctx, &[0.3, 0.7])
-            .unwrap();
-        plant
-            .set_velocities(&self.plant, &mut ctx, &[3.0, -2.0])
-            .unwrap();
+        self.plant.set_positions(&mut ctx, [0.3, 0.7]).unwrap();
+        self.plant.set_velocities(&mut ctx, [3.0, -2.0]).unwrap();
         ctx
     }
     fn all(&self, ctx: &Context<f64>) -> Vec<f64> {
@@ -76,21 +71,17 @@ fn sensors_follow_the_masses_of_the_context() {
         let heavy = build(&model(20.0, 7.0, 0.5), time_step);
         let mut ctx = light.context();
         let before = light.all(&ctx);
-        let plant = light.plant.system();
+        let plant = &light.plant;
         let body = |name: &str| plant.body_by_name(name).unwrap();
         // The unit inertia stays; the moments of inertia of the cart change, but it does not turn.
-        plant
-            .set_mass(&light.plant, &mut ctx, body("cart"), 20.0)
-            .unwrap();
-        plant
-            .set_mass(&light.plant, &mut ctx, body("bob"), 7.0)
-            .unwrap();
+        plant.set_mass(&mut ctx, body("cart"), 20.0).unwrap();
+        plant.set_mass(&mut ctx, body("bob"), 7.0).unwrap();
         let (found, right) = (light.all(&ctx), heavy.all(&heavy.context()));
         for (i, (found, right)) in found.iter().zip(&right).enumerate() {
             assert!((found - right).abs() < 1e-12, "{i}: {found} is not {right}");
         }
         assert_ne!(before, found);
-        let here = plant.in_context(&light.plant, &ctx).unwrap();
+        let here = plant.in_context(&ctx).unwrap();
         assert_eq!(found[0], here.calc_kinetic_energy());
         assert_eq!(found[1], here.calc_potential_energy());
         // Another context has its own masses.
@@ -103,19 +94,13 @@ fn frames_at_the_center_of_mass_move_with_it() {
     let light = build(&model(2.0, 1.0, 0.5), 0.01);
     let long = build(&model(2.0, 1.0, 0.8), 0.01);
     let mut ctx = light.context();
-    let plant = light.plant.system();
-    let bob = plant.body_by_name("bob").unwrap();
+    let bob = light.plant.body_by_name("bob").unwrap();
     let (p, i) = (Vector3::new(0.0, 0.0, 0.8), Vector3::new(0.02, 0.02, 0.01));
-    plant
-        .set_spatial_inertia(
-            &light.plant,
-            &mut ctx,
-            bob,
-            1.0,
-            p,
-            Matrix3::from_diagonal(&i),
-        )
-        .unwrap();
+    let inertia = Matrix3::from_diagonal(&i);
+    let set = light
+        .plant
+        .set_spatial_inertia(&mut ctx, bob, 1.0, p, inertia);
+    set.unwrap();
     let (found, right) = (light.all(&ctx), long.all(&long.context()));
     for (i, (found, right)) in found.iter().zip(&right).enumerate() {
         assert!((found - right).abs() < 1e-12, "{i}: {found} is not {right}");
@@ -135,7 +120,7 @@ fn sensors_without_parameters_use_the_model() {
     let text = model(2.0, 1.0, 0.5);
     let wired = build(&text, 0.01);
     let mut b = DiagramBuilder::new();
-    let sensors = b.add("sensors", ModelSensors::new(wired.plant.system()).unwrap());
+    let sensors = b.add("sensors", ModelSensors::new(&wired.plant).unwrap());
     let diagram = b.build().unwrap();
     let (from, mut ctx) = (wired.context(), diagram.default_context());
     let poses = from.eval(wired.plant.body_poses).unwrap().clone();
@@ -146,10 +131,9 @@ fn sensors_without_parameters_use_the_model() {
     ctx.fix(sensors.state, vec![0.3, 0.7, 3.0, -2.0]).unwrap();
     assert_eq!(ctx.eval(sensors.sensordata).unwrap(), &wired.all(&from));
     // Parameters of another plant are refused.
-    let mut plant = MultibodyPlant::new(0.01).unwrap();
-    plant.finalize().unwrap();
+    let plant = MultibodyPlantBuilder::new(0.01).unwrap();
     let mut b = DiagramBuilder::new();
-    let plant = b.add("plant", plant);
+    let plant = b.add("plant", plant.build().unwrap());
     let other = b.build().unwrap().default_context();
     let foreign = other.eval(plant.parameters).unwrap().clone();
     ctx.fix(sensors.parameters, foreign).unwrap();

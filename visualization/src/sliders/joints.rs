@@ -98,14 +98,14 @@ pub struct JointSlidersParams {
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_formats::Parser;
-/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_multibody::MultibodyPlantBuilder;
 /// use tarragon_visualization::{JointSliders, Meshcat, MeshcatParams};
-/// let mut plant = MultibodyPlant::new(0.0)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.0)?;
 /// let arm = r#"<robot name="arm"><link name="world"/><link name="upper"/>
 ///     <joint name="shoulder" type="revolute"><parent link="world"/><child link="upper"/>
 ///     <limit lower="-2" upper="1"/></joint></robot>"#;
 /// Parser::new(&mut plant).add_models_from_string(arm, "urdf")?;
-/// plant.finalize()?;
+/// let plant = plant.build()?;
 ///
 /// let meshcat = Meshcat::new(MeshcatParams { port: Some(0), ..Default::default() })?;
 /// let mut b = DiagramBuilder::new();
@@ -127,7 +127,7 @@ impl JointSliders {
     /// Adds sliders for all positions of a plant.
     ///
     /// # Errors
-    /// Returns an error if the plant is not finalized, a list has the wrong length or names an
+    /// Returns an error if a list has the wrong length or names an
     /// unknown position, a range is empty, a step is not positive, or a control with the name of a
     /// slider exists. No slider is added then.
     pub fn new(
@@ -208,12 +208,6 @@ impl JointSliders {
 }
 
 fn specs(plant: &MultibodyPlant, params: &JointSlidersParams) -> Result<Vec<Spec>> {
-    if !plant.is_finalized() {
-        return Err(Error::state(
-            "JointSliders: the plant must be finalized, because its positions are unknown before; \
-             call `finalize` first",
-        ));
-    }
     let nq = plant.num_positions();
     let mut owners = vec![String::new(); nq];
     for (index, joint) in plant.joints() {

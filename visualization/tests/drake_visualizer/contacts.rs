@@ -10,8 +10,8 @@ use tarragon_geometry::{HalfSpace, ProximityProperties, SceneGraph, Shape, Spher
 use tarragon_lcm::types::LcmtContactResultsForViz;
 use tarragon_lcm::{Lcm, LcmBuses};
 use tarragon_multibody::{
-    BodyIndex, ModelInstanceIndex, MultibodyPlant, PositionSource, SpatialInertia,
-    add_multibody_plant_scene_graph,
+    BodyIndex, ModelInstanceIndex, MultibodyPlant, MultibodyPlantBuilder, PositionSource,
+    SpatialInertia, add_multibody_plant_scene_graph,
 };
 use tarragon_visualization::{
     ContactResultsToLcmSystem, ContactVisualizer, ContactVisualizerParams, Meshcat, MeshcatParams,
@@ -23,7 +23,7 @@ use tarragon_visualization::{
 fn contacts_have_the_names_and_signs_of_drake() {
     let heard = Heard::new();
     let mut scene = SceneGraph::new();
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.001).unwrap();
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -61,7 +61,6 @@ fn contacts_have_the_names_and_signs_of_drake() {
         )
         .unwrap();
     plant.set_position_source(PositionSource::InputPort);
-    plant.finalize().unwrap();
     for (i, body) in bodies.into_iter().enumerate() {
         let at = Isometry3::translation(0.19 * i as f64, 0.0, 0.099);
         plant.set_default_free_body_pose(body, at).unwrap();
@@ -71,7 +70,7 @@ fn contacts_have_the_names_and_signs_of_drake() {
     let lcm = Some(heard.lcm.clone());
     connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
     let mut ctx = b.build().unwrap().default_context();
-    let q = plant.system().default_positions();
+    let q = plant.default_positions();
     ctx.fix(plant.position().unwrap(), q).unwrap();
     ctx.set_time(0.0333);
     ctx.force_publish().unwrap();
@@ -118,7 +117,10 @@ pub(crate) fn ball_on_floor(
     b: &mut DiagramBuilder,
     properties: impl Fn(&str) -> ProximityProperties,
 ) -> (Block<MultibodyPlant>, Block<SceneGraph>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+        SceneGraph::new(),
+    );
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -189,7 +191,7 @@ fn contact_surfaces_of_a_plant_are_shown() {
     let params = ContactVisualizerParams::default();
     let shown = ContactVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params);
     b.connect(
-        plant.dynamics().unwrap().contact_results,
+        plant.contact_results().unwrap(),
         shown.unwrap().contact_results,
     );
     let diagram = b.build().unwrap();
@@ -226,8 +228,7 @@ fn contact_surfaces_of_a_plant_are_shown() {
     let mesh = format!("{path}/contact_surface");
     assert!(meshcat.has_path(&mesh) && meshcat.has_path(&format!("{path}/force_C_W/cylinder")));
     let up = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
-    let model = plant.system();
-    model.set_positions(&plant, sim.context_mut(), &up).unwrap();
+    plant.set_positions(sim.context_mut(), up).unwrap();
     sim.advance_to(1.01).unwrap();
     sim.context_mut().force_publish().unwrap();
     assert!(!meshcat.has_path(&mesh));
@@ -249,15 +250,14 @@ fn recorded_visibility(bytes: usize) -> [BTreeMap<String, bool>; 2] {
         ..Default::default()
     };
     let shown = ContactVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params);
-    let contacts = plant.dynamics().unwrap().contact_results;
+    let contacts = plant.contact_results().unwrap();
     b.connect(contacts, shown.unwrap().contact_results);
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     meshcat.start_recording(10.0, true).unwrap();
     sim.advance_to(0.35).unwrap();
     let up = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0];
-    let model = plant.system();
-    model.set_positions(&plant, sim.context_mut(), &up).unwrap();
+    plant.set_positions(sim.context_mut(), up).unwrap();
     sim.advance_to(0.6).unwrap();
     meshcat.stop_recording();
     meshcat.publish_recording();

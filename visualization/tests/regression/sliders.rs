@@ -8,7 +8,7 @@ use crate::browser::chromium::Tab;
 use crate::support::{server, wait_for};
 use serde_json::json;
 use tarragon_formats::Parser;
-use tarragon_multibody::MultibodyPlant;
+use tarragon_multibody::{MultibodyPlant, MultibodyPlantBuilder};
 use tarragon_visualization::{JointSliders, Meshcat, MeshcatPoseSliders, MeshcatPoseSlidersParams};
 
 /// Range and step of a slider, and its allowed values in ascending order.
@@ -81,12 +81,11 @@ fn knee() -> MultibodyPlant {
     let urdf = r#"<robot name="leg"><link name="world"/><link name="shin"/>
         <joint name="knee" type="revolute"><parent link="world"/><child link="shin"/>
             <limit lower="-0.785" upper="0.785"/></joint></robot>"#;
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.0).unwrap();
     Parser::new(&mut plant)
         .add_models_from_string(urdf, "urdf")
         .unwrap();
-    plant.finalize().unwrap();
-    plant
+    plant.build().unwrap()
 }
 
 #[test]

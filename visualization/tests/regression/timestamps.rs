@@ -7,7 +7,7 @@ use crate::drake_visualizer::{Heard, only};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
 use tarragon_lcm::types::{LcmtContactResultsForViz, LcmtViewerDraw};
-use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 use tarragon_visualization::{
     DrakeVisualizer, DrakeVisualizerParams, connect_contact_results_to_drake_visualizer,
 };
@@ -16,11 +16,14 @@ use tarragon_visualization::{
 #[test]
 fn draw_messages_and_contacts_have_rounded_times() {
     let heard = Heard::new();
-    let (mut scene, mut plant) = (SceneGraph::new(), MultibodyPlant::new(0.001).unwrap());
+    let (mut scene, mut plant) = (
+        SceneGraph::new(),
+        MultibodyPlantBuilder::new(0.001).unwrap(),
+    );
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let lcm = Some(heard.lcm.clone());

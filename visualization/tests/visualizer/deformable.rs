@@ -8,7 +8,7 @@ use tarragon_framework::AutoDiff;
 use tarragon_geometry::GeometryConfigurationVector;
 use tarragon_lcm::types::LcmtViewerLinkData;
 use tarragon_lcm::{Lcm, LcmBuses, Subscriber};
-use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 use tarragon_visualization::{
     VisualizationConfig, VisualizationConnections, add_default_visualization,
     apply_visualization_config,
@@ -360,7 +360,10 @@ fn a_long_recording_fits_into_a_static_page() {
 #[test]
 fn default_visualization_shows_deformable_bodies() {
     let meshcat = server();
-    let (mut plant, mut graph) = (MultibodyPlant::new(1.0 / 64.0).unwrap(), SceneGraph::new());
+    let (mut plant, mut graph) = (
+        MultibodyPlantBuilder::new(1.0 / 64.0).unwrap(),
+        SceneGraph::new(),
+    );
     plant
         .register_as_source_for_scene_graph(&mut graph)
         .unwrap();

@@ -10,7 +10,7 @@ use std::path::Path;
 use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 use tarragon_framework::math::direction;
-use tarragon_multibody::{MultibodyPlant, SpatialInertia};
+use tarragon_multibody::{MultibodyPlantBuilder, SpatialInertia};
 
 /// Attributes of `<compiler>` that are ignored, with the reasons.
 const IGNORED: [(&str, &str); 3] = [
@@ -419,7 +419,7 @@ const TIME_STEP: f64 = 0.002;
 /// Reads gravity from `<option>`; returns the time step (s).
 pub(super) fn read_options(
     root: ElementRef<'_>,
-    plant: &mut MultibodyPlant,
+    plant: &mut MultibodyPlantBuilder,
     semantics: MjcfSemantics,
 ) -> f64 {
     let mut time_step = TIME_STEP;

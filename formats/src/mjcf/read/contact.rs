@@ -26,10 +26,8 @@ const OF_THE_GEOMS: &str = "contact properties are those of the two geoms";
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
-        if !self.document.main_compiler().as_drake()
-            && let Err(error) = self.set_masks(root)
-        {
-            root.error(error);
+        if !self.document.main_compiler().as_drake() {
+            self.set_masks(root);
         }
         for node in root.children_named("contact").flat_map(|c| c.children()) {
             let node = self.document.defaults.apply(node, None);
@@ -98,7 +96,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     /// Adds `contype` and `conaffinity` of all geoms.
-    fn set_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
+    fn set_masks(&mut self, root: ElementRef<'_>) {
         if !self.document.flags.contact {
             self.collision_masks
                 .iter_mut()
@@ -117,10 +115,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let plant = &mut self.target.plant;
         // Geoms that collide in pairs alone need one filter.
         let masks = self.collision_masks.iter();
-        let mut kept = masks.filter(|(_, masks)| !are_many || *masks == [0; 2]);
-        kept.try_for_each(|(id, [contype, conaffinity])| {
-            plant.set_collision_masks(*id, *contype, *conaffinity)
-        })
+        for (id, masks) in masks.filter(|(_, masks)| !are_many || *masks == [0; 2]) {
+            plant.set_collision_masks(*id, masks[0], masks[1]);
+        }
     }
 
     /// Adds a `<pair>` where the file is read as by MuJoCo: it collides whatever the filters are,

@@ -105,7 +105,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<()> {
         node.lost().warning(format!(
             "<{}> is not a constraint of the plant; it is kept in \
-             `MultibodyPlant::model_equalities`",
+             `MultibodyPlantBuilder::model_equalities`",
             node.tag()
         ));
         let kept = self.target.plant.add_model_equality(ModelEquality {

@@ -44,7 +44,7 @@ const IGNORED_IN_FREE: [(&str, &str); 4] = [
     ("springref", NO_JOINT),
     ("stiffness", NO_JOINT),
 ];
-const NO_JOINT: &str = "free bodies have no joint until the plant is finalized";
+const NO_JOINT: &str = "free bodies have no joint until the plant is built";
 const OWN_FRICTION: &str = "dry friction of the plant is as stiff as its time step allows";
 
 /// Returns true for a free joint, which has six degrees of freedom.

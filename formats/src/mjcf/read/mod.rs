@@ -53,7 +53,7 @@
 //! Both keep the first skybox ([`crate::Parser::skybox`]), which changes nothing by itself.
 //!
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
-//! (`MultibodyPlant::sites`), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
+//! (`MultibodyModel::sites`), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
 //! and `joint` equalities act in MuJoCo's reading; Drake's keeps them (`model_equalities`).
 
 mod actuator_force;

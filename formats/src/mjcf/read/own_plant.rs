@@ -2,7 +2,9 @@
 //! does not grow with the models before it.
 
 use super::builder::MjcfBuilder;
-use tarragon_multibody::{BodyIndex, JointIndex, ModelInstanceIndex, MultibodyPlant};
+use tarragon_multibody::{
+    BodyIndex, JointIndex, ModelInstanceIndex, MultibodyPlant, MultibodyPlantBuilder,
+};
 
 /// Returns the index of a joint among those from `first` on.
 pub(super) fn joint_after(joint: JointIndex, first: JointIndex) -> JointIndex {
@@ -23,9 +25,9 @@ impl MjcfBuilder<'_, '_, '_> {
         joint_after(joint, self.first_joint)
     }
 
-    /// Returns a finalized plant of the bodies and joints that have been added for the document.
+    /// Returns a plant of the bodies and joints that have been added for the document.
     pub(super) fn own_plant(&self) -> crate::Result<MultibodyPlant> {
-        let (all, mut own) = (&self.target.plant, MultibodyPlant::new(0.0)?);
+        let (all, mut own) = (&self.target.plant, MultibodyPlantBuilder::new(0.0)?);
         for index in self.first_body.index()..all.num_bodies() {
             let body = BodyIndex::new(index);
             let inertia = *all.body(body)?.spatial_inertia();
@@ -42,7 +44,6 @@ impl MjcfBuilder<'_, '_, '_> {
             let joint = joint.with_model_instance(ModelInstanceIndex::DEFAULT);
             own.add_joint(joint.with_bodies(self.own_body(parent), self.own_body(child)))?;
         }
-        own.finalize()?;
-        Ok(own)
+        own.build()
     }
 }

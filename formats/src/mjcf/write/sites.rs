@@ -31,7 +31,6 @@ impl MjcfWriter<'_> {
         let poses = self.file_poses();
         let mut default_poses = vec![];
         let computed = plant.calc_body_poses(&plant.default_positions(), &mut default_poses);
-        // Before `finalize`, the file determines them.
         let at_default = |ball: &BallConstraint| {
             let poses = computed.is_ok().then_some(&default_poses)?;
             let x_ba = poses[ball.body_b.index()].inv_mul(&poses[ball.body_a.index()]);

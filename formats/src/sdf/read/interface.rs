@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashMap};
 use tarragon_documents::xml::{Parsed, PreparedXml, Reported};
 use tarragon_documents::{Severity, decode};
 use tarragon_multibody::{
-    BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex, MultibodyPlant,
+    BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex, MultibodyPlantBuilder,
 };
 
 /// Numbers of elements of a plant.
@@ -223,7 +223,7 @@ impl InterfaceModel<'_> {
     pub(super) fn place_bodies(
         &self,
         graph: &FrameGraph,
-        plant: &mut MultibodyPlant,
+        plant: &mut MultibodyPlantBuilder,
     ) -> Result<()> {
         for link in &self.links {
             let body = graph.body(*link).filter(|body| !plant.is_child(*body));

@@ -151,7 +151,7 @@ impl UrdfWriter<'_> {
                 force_stiffness,
                 force_damping,
             } => {
-                // Frames that `finalize` added are not written.
+                // Frames that building the plant added are not written.
                 let frames = [frame_a, frame_c].map(|frame| self.frames.get(frame));
                 let [Some(a), Some(c)] = frames else {
                     let plant = self.document.plant;

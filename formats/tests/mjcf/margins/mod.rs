@@ -45,7 +45,7 @@ fn diagram_with(
     let mut loaded = read(text, time_step);
     loaded.result.as_ref().unwrap();
     loaded.says_nothing();
-    loaded.plant.set_contact_model(contact).unwrap();
+    loaded.plant.set_contact_model(contact);
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, loaded.plant, loaded.scene).unwrap();
     (b.build().unwrap(), plant)
@@ -55,7 +55,7 @@ fn diagram_with(
 fn contacts(text: &str) -> Vec<PointPairContactInfo<f64>> {
     let (diagram, plant) = diagram(text, 0.0);
     let context = diagram.default_context();
-    let port = plant.dynamics().unwrap().contact_results;
+    let port = plant.contact_results().unwrap();
     context.eval(port).unwrap().point_pairs().to_vec()
 }
 
@@ -167,13 +167,13 @@ fn contacts_of_random_models_are_those_of_mujoco() {
         let text = model["text"].as_str().unwrap();
         let (diagram, plant) = diagram(text, 0.0);
         let context = diagram.default_context();
-        let port = plant.dynamics().unwrap().contact_results;
+        let port = plant.contact_results().unwrap();
         let found = context.eval(port).unwrap();
         let theirs = model["contacts"].as_array().unwrap().iter();
         let theirs: Vec<&Value> = theirs.filter(|c| c["acts"] == true).collect();
         assert_eq!(found.point_pairs().len(), theirs.len(), "{text}");
         for contact in found.point_pairs() {
-            let name = |body: BodyIndex| match plant.system().body(body).unwrap().name() {
+            let name = |body: BodyIndex| match plant.body(body).unwrap().name() {
                 "world" => "fixed",
                 name => name,
             };
@@ -274,10 +274,9 @@ fn bodies_meet_and_rest_where_they_do_in_mujoco() {
         let text = falling(fixed, moving, own);
         let (diagram, plant) = diagram_with(&text, 1e-3, ContactModel::PointManifold);
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-        let system = plant.system();
         for step in 0..=start {
             sim.advance_to(1e-3 * (step + 1) as f64).unwrap();
-            let v = system.velocities(&plant, sim.context()).unwrap()[0];
+            let v = plant.velocities(sim.context()).unwrap()[0];
             let free = -G * 1e-3 * (step + 1) as f64;
             assert_eq!(
                 v > free + 1e-9,
@@ -286,7 +285,7 @@ fn bodies_meet_and_rest_where_they_do_in_mujoco() {
             );
         }
         sim.advance_to(4.0).unwrap();
-        let q = system.positions(&plant, sim.context()).unwrap()[0] + 0.05;
+        let q = plant.positions(sim.context()).unwrap()[0] + 0.05;
         assert!((q - distance).abs() < 1e-8, "{fixed}, {moving}, {own}: {q}");
     }
 }

@@ -46,11 +46,10 @@ fn forces_do_not_jump_along_paths() {
             let turns = [if fixed == plane { "0 0 0" } else { turns[0] }, turns[1]];
             let text = model(fixed, moving, turns);
             let (diagram, plant) = diagram(&text, 0.0);
-            let port = plant.dynamics().unwrap().contact_results;
+            let port = plant.contact_results().unwrap();
             let mut context = diagram.default_context();
             let mut at = |z: f64| {
-                let system = plant.system();
-                system.set_positions(&plant, &mut context, &[z]).unwrap();
+                plant.set_positions(&mut context, [z]).unwrap();
                 let results = context.eval(port).unwrap();
                 let found = results.point_pairs().first();
                 found.map(|c| (c.contact_force.norm() / stiffness, c.point_pair.depth))

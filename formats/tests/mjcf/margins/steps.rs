@@ -28,9 +28,9 @@ fn steps_do_not_depend_on_threads() {
         pool.build().unwrap().install(|| {
             let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
             sim.advance_to(0.005).unwrap();
-            let contacts = plant.dynamics().unwrap().contact_results;
+            let contacts = plant.contact_results().unwrap();
             let count = sim.context().eval(contacts).unwrap().point_pairs().len();
-            let q = plant.system().positions(&plant, sim.context()).unwrap();
+            let q = plant.positions(sim.context()).unwrap();
             (q, count)
         })
     };
@@ -44,17 +44,16 @@ fn steps_do_not_depend_on_threads() {
 /// Velocities after a step, as functions of positions and velocities.
 fn step<T: Scalar>(
     diagram: &Diagram<T>,
-    plant: (&MultibodyPlant, &MultibodyPlantPorts<T>),
+    plant: &MultibodyPlantPorts<T>,
     q: &[T],
     v: &[T],
 ) -> Vec<T> {
-    let (plant, ports) = plant;
     let mut context = diagram.default_context();
-    plant.set_positions(ports, &mut context, q).unwrap();
-    plant.set_velocities(ports, &mut context, v).unwrap();
+    plant.set_positions(&mut context, q).unwrap();
+    plant.set_velocities(&mut context, v).unwrap();
     let mut sim = Simulator::new(diagram, context).unwrap();
     sim.advance_to(1e-3).unwrap();
-    plant.velocities(ports, sim.context()).unwrap()
+    plant.velocities(sim.context()).unwrap()
 }
 
 /// Derivatives of a step before surfaces meet, through the distance, the contact point and the
@@ -92,9 +91,9 @@ fn derivatives_of_a_step_before_overlap_match_differences() {
             -0.2,
             0.4,
         ];
-        let next = |x: &[f64]| step(&diagram, (plant.system(), &plant), &x[..3], &x[3..]);
+        let next = |x: &[f64]| step(&diagram, &plant, &x[..3], &x[3..]);
         let lifted: Vec<AutoDiff> = (0..6).map(|k| AutoDiff::variable(x[k], k)).collect();
-        let found = step(&dual, (plant.system(), &ports), &lifted[..3], &lifted[3..]);
+        let found = step(&dual, &ports, &lifted[..3], &lifted[3..]);
         // The contact acts.
         let v = next(&x);
         assert!(v[1] > x[4] - G * 1e-3 + 1e-6, "{fixed}, {moving}: {v:?}");
@@ -128,20 +127,19 @@ fn bodies_sleep_within_margins_until_others_come_near() {
       </worldbody></mujoco>";
     let mut loaded = read(text, 1e-3);
     let settings = Some(SleepSettings::default());
-    loaded.plant.set_contact_model(ContactModel::Point).unwrap();
+    loaded.plant.set_contact_model(ContactModel::Point);
     loaded.plant.set_sleep_settings(settings).unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, loaded.plant, loaded.scene).unwrap();
     let diagram = b.build().unwrap();
     let mut context = diagram.default_context();
-    let system = plant.system();
     // It reaches the margin of the one below, 1.66 m away, after 1.01 s.
     let rise = [0.0, 3.3];
-    system.set_velocities(&plant, &mut context, &rise).unwrap();
+    plant.set_velocities(&mut context, rise).unwrap();
     let mut sim = Simulator::new(&diagram, context).unwrap();
     sim.advance_to(0.9).unwrap();
-    assert_eq!(system.velocities(&plant, sim.context()).unwrap()[0], 0.0);
-    let port = plant.dynamics().unwrap().contact_results;
+    assert_eq!(plant.velocities(sim.context()).unwrap()[0], 0.0);
+    let port = plant.contact_results().unwrap();
     let contacts = sim.context().eval(port).unwrap();
     let [contact] = contacts.point_pairs() else {
         panic!("{contacts:?}");
@@ -150,12 +148,12 @@ fn bodies_sleep_within_margins_until_others_come_near() {
     let weight = contact.contact_force.norm();
     assert!((weight - 2.0 * G).abs() < 1e-3, "{weight}");
     let mut step = 900;
-    while system.velocities(&plant, sim.context()).unwrap()[0] == 0.0 {
+    while plant.velocities(sim.context()).unwrap()[0] == 0.0 {
         step += 1;
         assert!(step < 2000);
         sim.advance_to(1e-3 * f64::from(step)).unwrap();
     }
-    let q = system.positions(&plant, sim.context()).unwrap();
+    let q = plant.positions(sim.context()).unwrap();
     let distance = 1.88 + q[1] - q[0] - 0.2;
     assert!(distance > 0.0 && distance < 0.02, "{distance}");
 }
@@ -176,7 +174,7 @@ fn margins_of_other_geometry_change_nothing() {
         let (diagram, plant) = diagram_with(&text(own), 1e-3, ContactModel::PointManifold);
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         sim.advance_to(0.3).unwrap();
-        plant.system().positions(&plant, sim.context()).unwrap()
+        plant.positions(sim.context()).unwrap()
     };
     let usual = run("");
     assert_eq!(usual, run("margin='.3' gap='.1'"));
@@ -185,7 +183,7 @@ fn margins_of_other_geometry_change_nothing() {
 
 /// A plant with a floor and a ball whose surfaces are 1 cm apart.
 struct Floor {
-    plant: MultibodyPlant,
+    plant: MultibodyPlantBuilder,
     scene: SceneGraph,
     ids: [GeometryId; 2],
 }
@@ -202,7 +200,7 @@ fn properties(contact: Option<MujocoContact>) -> ProximityProperties {
 }
 
 fn floor(of_floor: ProximityProperties, of_ball: ProximityProperties) -> Floor {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
     let mut scene = SceneGraph::new();
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -228,13 +226,13 @@ fn floor(of_floor: ProximityProperties, of_ball: ProximityProperties) -> Floor {
 impl Floor {
     /// Returns true if the ball is not in free fall.
     fn acts(mut self, model: ContactModel) -> Result<bool> {
-        self.plant.set_contact_model(model)?;
+        self.plant.set_contact_model(model);
         let mut b = DiagramBuilder::new();
         let (plant, _) = add_multibody_plant_scene_graph(&mut b, self.plant, self.scene)?;
         let diagram = b.build()?;
         let mut sim = Simulator::new(&diagram, diagram.default_context())?;
         sim.advance_to(1e-3)?;
-        Ok(plant.system().velocities(&plant, sim.context())?[0] > -0.5 * G * 1e-3)
+        Ok(plant.velocities(sim.context())?[0] > -0.5 * G * 1e-3)
     }
 }
 
@@ -334,7 +332,7 @@ fn extreme_margins_are_errors_or_finite() {
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
         match sim.advance_to(0.002) {
             Ok(_) => {
-                let q = plant.system().positions(&plant, sim.context()).unwrap();
+                let q = plant.positions(sim.context()).unwrap();
                 assert!(q.iter().all(|q| q.is_finite()), "{own}: {q:?}");
             }
             Err(error) => {

@@ -6,7 +6,6 @@
 
 mod constrained;
 
-use super::{Loaded, load_with};
 use crate::support::mujoco;
 use nalgebra::{Isometry3, Matrix3x4, Quaternion, UnitQuaternion, Vector3};
 use serde_json::Value;
@@ -77,31 +76,26 @@ struct Motion<'a> {
     joints: Vec<(JointIndex, &'a Value)>,
 }
 
-/// Loads a model without geometry, because nothing touches in the records.
-fn load(path: &Path, time_step: f64) -> Loaded {
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
-    let mut loaded = load_with(|_| Ok(vec![]));
+/// Loads a model without geometry, because nothing touches in the records. Also returns the
+/// diagnostics.
+fn load(path: &Path, time_step: f64) -> (MultibodyPlant, Vec<String>) {
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
-    loaded.result = parser.add_models(path);
-    loaded.diagnostics = parser.diagnostics().to_vec();
-    loaded.plant = plant;
-    loaded.result.as_ref().unwrap();
-    loaded
+    parser.add_models(path).unwrap();
+    let said = parser.diagnostics().iter().map(|d| d.to_string()).collect();
+    (plant.build().unwrap(), said)
 }
 
 impl<'a> Motion<'a> {
     fn new((set, name): (&str, &str), case: &'a Value, time_step: f64) -> Self {
-        let mut model = load(&folder().join(format!("{set}/{name}.xml")), time_step);
-        let said: Vec<String> = model.diagnostics.iter().map(|d| d.to_string()).collect();
+        let (plant, said) = load(&folder().join(format!("{set}/{name}.xml")), time_step);
         let known = [
             "keyframes hold neither velocities nor poses",
             "as stiff as its time step allows",
         ];
         let new = |text: &&String| !known.iter().any(|known| text.contains(known));
         assert_eq!(said.iter().find(new), None, "{name}");
-        model.plant.finalize().unwrap();
-        let plant = model.plant;
         let names = case["bodies"].as_array().unwrap().iter();
         let bodies = names.map(|n| plant.body_by_name(n.as_str().unwrap()).unwrap());
         let bodies: Vec<BodyIndex> = bodies.collect();
@@ -134,7 +128,7 @@ impl<'a> Motion<'a> {
 
     /// Positions and velocities of the plant at the start of the record.
     fn initial(&self) -> (Vec<f64>, Vec<f64>) {
-        let plant = self.plant.system();
+        let plant = &self.plant;
         let mut q = vec![0.0; plant.num_positions()];
         let mut v = vec![0.0; plant.num_velocities()];
         let start = &self.case["rk4"][0];
@@ -175,11 +169,10 @@ impl<'a> Motion<'a> {
         let mut all: Sample = bodies
             .flat_map(|b| pose_numbers(&poses[b.index()]))
             .collect();
-        let plant = self.plant.system();
-        let v = plant.velocities(&self.plant, context).unwrap();
+        let v = self.plant.velocities(context).unwrap();
         for (index, joint) in &self.joints {
             if joint["type"].as_u64() >= Some(2) {
-                all.push(v[plant.velocity_start(*index).unwrap()]);
+                all.push(v[self.plant.velocity_start(*index).unwrap()]);
             }
         }
         all
@@ -187,14 +180,13 @@ impl<'a> Motion<'a> {
 
     /// Simulates, and samples as often as the record does.
     fn run(&self) -> Vec<Sample> {
-        let plant = self.plant.system();
         let mut context = self.diagram.default_context();
         let (q, v) = self.initial();
-        plant.set_positions(&self.plant, &mut context, &q).unwrap();
-        plant.set_velocities(&self.plant, &mut context, &v).unwrap();
+        self.plant.set_positions(&mut context, &q).unwrap();
+        self.plant.set_velocities(&mut context, &v).unwrap();
         let ctrl = list(&self.case["ctrl"]);
         if !ctrl.is_empty() {
-            let port = self.plant.dynamics().unwrap().actuation();
+            let port = self.plant.actuation().unwrap();
             context.fix(port, ctrl).unwrap();
         }
         let mut sim = Simulator::new(&self.diagram, context).unwrap();

@@ -1,10 +1,9 @@
 //! Comparison of a model with MuJoCo's reading of the same file.
 
-use crate::support::loaded::Loaded;
 use nalgebra::{Isometry3, Matrix3, Point3, Quaternion, Translation3, UnitQuaternion, Vector3};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tarragon_geometry::{GeometryId, Shape};
+use tarragon_geometry::{GeometryId, SceneGraph, Shape};
 use tarragon_multibody::*;
 
 /// Tolerance of masses, inertias and meshes, relative to their size: MuJoCo keeps the vertices of
@@ -18,7 +17,8 @@ const ROUGH: [f64; 2] = [2e-9, 3e-8];
 const DOUBLE: f64 = 1e-9;
 
 pub(super) struct Comparison<'a> {
-    model: &'a Loaded,
+    plant: &'a MultibodyPlant,
+    scene: &'a SceneGraph,
     /// Our body of each body of MuJoCo.
     bodies: Vec<BodyIndex>,
     /// Our joint of each block of MuJoCo's positions, with its start and type.
@@ -41,15 +41,16 @@ fn items(v: &Value) -> &[Value] {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(model: &'a Loaded, truth: &Value) -> Self {
+    pub(super) fn new(plant: &'a MultibodyPlant, scene: &'a SceneGraph, truth: &Value) -> Self {
         let mut comparison = Self {
-            model,
+            plant,
+            scene,
             bodies: vec![BodyIndex::WORLD],
             joints: vec![],
             differences: vec![],
         };
         let c = &mut comparison;
-        let (mass, nv) = (model.plant.calc_total_mass(), model.plant.num_velocities());
+        let (mass, nv) = (plant.calc_total_mass(), plant.num_velocities());
         c.number("total mass", mass, &truth["mass"], SINGLE);
         if nv as u64 != truth["nv"] {
             c.differ(format!("degrees of freedom: {nv}, not {}", truth["nv"]));
@@ -79,7 +80,7 @@ impl<'a> Comparison<'a> {
     /// Matches bodies and joints by their order: both sides add parents before children, and
     /// massless bodies connect the joints of a body.
     fn match_bodies(&mut self, theirs: &[Value]) -> bool {
-        let plant = &self.model.plant;
+        let plant = self.plant;
         let bodies: Vec<BodyIndex> = plant.bodies().map(|(b, _)| b).collect();
         let children: BTreeMap<BodyIndex, JointIndex> = plant
             .joints()
@@ -116,7 +117,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn joint(&mut self, index: JointIndex, theirs: &Value) {
-        let joint = self.model.plant.joint(index).unwrap();
+        let joint = self.plant.joint(index).unwrap();
         let name = joint.name();
         let kind = theirs["type"].as_str().unwrap();
         let same = match joint.kind().type_name() {
@@ -165,7 +166,7 @@ impl<'a> Comparison<'a> {
                 SINGLE,
             );
         }
-        let mut elements = self.model.plant.force_elements().iter();
+        let mut elements = self.plant.force_elements().iter();
         let spring = elements.find_map(|element| match *element {
             ForceElement::RevoluteSpring {
                 joint,
@@ -193,7 +194,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn body(&mut self, index: BodyIndex, theirs: &Value) {
-        let body = self.model.plant.body(index).unwrap();
+        let body = self.plant.body(index).unwrap();
         let name = body.name();
         if let Some(theirs) = theirs["name"].as_str().filter(|n| !n.is_empty())
             && theirs != name
@@ -227,7 +228,7 @@ impl<'a> Comparison<'a> {
                 self.differ(format!("inertia of {name}: {inertia}, not {expected}"));
             }
         }
-        let plant = &self.model.plant;
+        let plant = self.plant;
         let roles = [
             ("collision", plant.collision_geometries(index).to_vec()),
             ("visual", plant.visual_geometries(index).to_vec()),
@@ -247,10 +248,10 @@ impl<'a> Comparison<'a> {
 
     /// Compares the numbers of pairs of geometries that collide, by pairs of bodies.
     fn colliding(&mut self, theirs: &[Value]) {
-        let inspector = self.model.scene.model_inspector();
+        let inspector = self.scene.model_inspector();
         let mut number_of: BTreeMap<GeometryId, usize> = BTreeMap::new();
         for (number, body) in self.bodies.iter().enumerate() {
-            let ids = self.model.plant.collision_geometries(*body);
+            let ids = self.plant.collision_geometries(*body);
             number_of.extend(ids.iter().map(|id| (*id, number)));
         }
         // Planes and height fields have no kernel of their own pairs in MuJoCo.
@@ -282,7 +283,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn geometry(&mut self, what: &str, ours: GeometryId, theirs: &Value) {
-        let inspector = self.model.scene.model_inspector();
+        let inspector = self.scene.model_inspector();
         if let Some(p) = inspector.proximity_properties(ours).unwrap() {
             let contact: Option<&MujocoContact> = p.try_get("material", "mujoco_contact").unwrap();
             let own = contact.map(|contact| [contact.margin, contact.gap]);
@@ -355,7 +356,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn poses(&mut self, sample: &Value) {
-        let plant = &self.model.plant;
+        let plant = self.plant;
         let theirs = list(&sample["q"]);
         let mut q = vec![0.0; plant.num_positions()];
         for (joint, from, kind) in &self.joints {
@@ -387,7 +388,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn actuators(&mut self, theirs: &[Value]) {
-        let plant = &self.model.plant;
+        let plant = self.plant;
         for ours in plant.actuators() {
             let named = theirs.iter().find(|t| t["name"] == ours.name());
             let Some(theirs) = named else {

@@ -36,14 +36,13 @@ fn has_margins(truth: &Value) -> bool {
 fn differences(truth: &Value) -> Vec<String> {
     let file = truth["file"].as_str().unwrap();
     let mut model = load_file_as_mujoco(Path::new(file));
-    let finalized = match &model.result {
-        Ok(_) => model.plant.finalize_with(&mut model.scene),
-        Err(error) => return vec![format!("refused: {error}")],
-    };
-    if let Err(error) = finalized {
-        return vec![format!("refused: {error}")];
+    let built = model
+        .result
+        .and_then(|_| model.plant.build_with_scene(&mut model.scene));
+    match built {
+        Ok(plant) => Comparison::new(&plant, &model.scene, truth).differences,
+        Err(error) => vec![format!("refused: {error}")],
     }
-    Comparison::new(&model, truth).differences
 }
 
 #[test]

@@ -10,7 +10,7 @@ use pydrake::describe;
 use tarragon_formats::Parser;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 
 #[test]
 fn every_file_has_its_message_with_line_and_column() {
@@ -39,7 +39,7 @@ fn every_file_has_its_message_with_line_and_column() {
 #[test]
 fn spheres_are_divided_by_their_hint() {
     let sphere = |inner: &str| {
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         let added = parser.add_models_from_string(&contact(BALL, inner), "sdf");
         let said = parser.diagnostics().first().map(ToString::to_string);
@@ -57,7 +57,7 @@ fn spheres_are_divided_by_their_hint() {
 #[test]
 fn continuous_plants_and_plants_without_a_scene_have_no_deformable_bodies() {
     let text = contact(BALL, "");
-    let mut plant = MultibodyPlant::new(0.01).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(0.01).unwrap();
     let mut parser = Parser::new(&mut plant);
     parser.add_models_from_string(&text, "sdf").unwrap();
     let said = parser.diagnostics()[0].to_string();
@@ -66,7 +66,7 @@ fn continuous_plants_and_plants_without_a_scene_have_no_deformable_bodies() {
         "{said}"
     );
     assert!(plant.deformable_bodies().is_empty());
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.0).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.0).unwrap(), SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     let error = parser.add_models_from_string(&text, "sdf").unwrap_err();
     assert!(
@@ -82,7 +82,7 @@ fn walls_hold_what_is_behind_them() {
     for (x, expected) in [("0.5", true), ("-5", false)] {
         let text = with(&wall(&format!("{x} 0 0"), "2 0 0"));
         std::fs::write(folder.path().join("wall.sdf"), text).unwrap();
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.add_models(folder.path().join("wall.sdf")).unwrap();
         assert_eq!(plant.deformable_bodies()[0].has_fixed_vertices(), expected);
@@ -98,7 +98,7 @@ fn directives_place_and_filter_deformable_bodies() {
     let load = |more: &str| {
         let directives = format!("directives:\n- add_model: {{name: a, file: soft.sdf{more}");
         write("all.dmd.yaml", &directives);
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         match parser.add_models(folder.path().join("all.dmd.yaml")) {
             Ok(_) => Ok((plant, scene)),
@@ -111,11 +111,10 @@ fn directives_place_and_filter_deformable_bodies() {
              rotation: !Rpy {{deg: [0, 0, 90]}}}}}}}}\n"
         )
     };
-    let (mut plant, mut scene) = load(&pose("")).unwrap();
+    let (plant, scene) = load(&pose("")).unwrap();
     let body = plant.deformable_body_by_name("a::l").unwrap();
     let found = plant.deformable_body(body).unwrap();
     assert_eq!(found.reference_positions()[1], Vector3::new(2.0, 0.0, 0.0));
-    plant.finalize_with(&mut scene).unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let context = b.build().unwrap().default_context();
@@ -130,8 +129,8 @@ fn directives_place_and_filter_deformable_bodies() {
     let filter = "- add_collision_filter_group: {name: g, members: ['a::l', 'b::l'], \
                   ignored_collision_filter_groups: [g]}\n";
     for (text, expected) in [(two.to_string(), 1), (two.to_string() + filter, 0)] {
-        let (mut plant, mut scene) = load(&text).unwrap();
-        plant.finalize_with(&mut scene).unwrap();
+        let (plant, mut scene) = load(&text).unwrap();
+        plant.build_with_scene(&mut scene).unwrap();
         let candidates = scene.model_inspector().collision_candidates();
         assert_eq!(candidates.len(), expected, "{text}");
     }

@@ -12,7 +12,7 @@ use tarragon_fem::MaterialModel;
 use tarragon_formats::Parser;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, SceneGraph};
-use tarragon_multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_multibody::{MultibodyPlantBuilder, add_multibody_plant_scene_graph};
 
 fn vectors(list: &[Vector3<f64>]) -> Vec<f64> {
     list.iter().flat_map(|p| [p.x, p.y, p.z]).collect()
@@ -20,7 +20,7 @@ fn vectors(list: &[Vector3<f64>]) -> Vec<f64> {
 
 /// The same description as that of the Python program, and the messages.
 pub(super) fn describe(path: &Path) -> (Value, Vec<String>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
+    let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01).unwrap(), SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     let result = parser.add_models(path);
     let said: Vec<String> = parser
@@ -40,7 +40,7 @@ pub(super) fn describe(path: &Path) -> (Value, Vec<String>) {
             return (json!({"ok": false}), said);
         }
     };
-    plant.finalize_with(&mut scene).unwrap();
+    let plant = plant.build_with_scene(&mut scene).unwrap();
     let inspector = scene.model_inspector();
     let mut bodies = vec![];
     for body in plant.deformable_bodies() {

@@ -160,6 +160,11 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         (d.leaf, ports)
     }
 
+    /// Returns the system that is being declared, for ports that answer questions about it.
+    pub fn system(&self) -> &Arc<S> {
+        &self.this
+    }
+
     /// Checks that names are unique among inputs, among outputs and among cache entries.
     fn check_names(&mut self) {
         let entries = self.leaf.entries.iter();

@@ -5,16 +5,16 @@ use crate::model::{
     AffineControl, JointActuator, JointActuatorIndex, JointIndex, ModelInstanceIndex,
     PdControllerGains, TendonPart, Transmission, check_effort_limit,
 };
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 use std::collections::BTreeSet;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Adds a motor on a joint.
     ///
     /// # Errors
     /// Returns an error if the joint is unknown or does not have exactly one degree of freedom, the
-    /// effort limit is not positive, the name is empty or taken within the joint's instance, or
-    /// after `finalize`.
+    /// effort limit is not positive, or the name is empty or taken within the joint's instance.
     pub fn add_joint_actuator(
         &mut self,
         name: &str,
@@ -32,7 +32,7 @@ impl MultibodyPlant {
         }
         let transmission = Transmission::Joints(joint, vec![]);
         let index = self.push_actuator((name, instance), transmission, effort_limit)?;
-        self.taken.driven.insert((joint, index));
+        self.model.taken.driven.insert((joint, index));
         Ok(index)
     }
 
@@ -42,7 +42,7 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let finger = plant.add_model_instance("finger")?;
     /// let tip = plant.add_rigid_body("tip", finger, SpatialInertia::zero())?;
     /// let path = vec![
@@ -56,8 +56,8 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the instance or a body is unknown, the parts of the path are not in the
-    /// order that [`TendonPart`] describes, the effort limit is not positive, the name is empty or
-    /// taken within the instance, or after `finalize`.
+    /// order that [`TendonPart`] describes, the effort limit is not positive, or the name is empty
+    /// or taken within the instance.
     pub fn add_tendon_actuator(
         &mut self,
         name: &str,
@@ -77,13 +77,12 @@ impl MultibodyPlant {
         transmission: Transmission,
         effort_limit: f64,
     ) -> Result<JointActuatorIndex> {
-        self.check_open(|| format!("actuator '{name}'"))?;
         check_effort_limit(effort_limit)
             .map_err(|why| Error::invalid(format!("actuator '{name}': {why}")))?;
-        self.check_new("actuator", instance, name, &self.taken.actuators)?;
-        let index = JointActuatorIndex::new(self.actuators.len());
-        self.taken.actuators.insert(instance, name, index);
-        self.actuators.push(JointActuator {
+        self.check_new("actuator", instance, name, &self.model.taken.actuators)?;
+        let index = JointActuatorIndex::new(self.model.actuators.len());
+        self.model.taken.actuators.insert(instance, name, index);
+        self.model.actuators.push(JointActuator {
             name: name.into(),
             transmission,
             model_instance: instance,
@@ -100,13 +99,12 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the actuator is unknown or pulls a spatial tendon, which has no desired
-    /// state, a gain is negative or not finite, or after `finalize`.
+    /// state, or a gain is negative or not finite.
     pub fn set_controller_gains(
         &mut self,
         actuator: JointActuatorIndex,
         gains: PdControllerGains,
     ) -> Result<()> {
-        self.check_open(|| "controller gains".into())?;
         if self.joint_actuator(actuator)?.joint().is_none() {
             let why = "controller gains must be those of a joint, got those of a spatial tendon; \
                        set an affine control";
@@ -122,7 +120,7 @@ impl MultibodyPlant {
             );
             return Err(self.actuator_error(actuator, &why));
         }
-        let found = &mut self.actuators[actuator.index()];
+        let found = &mut self.model.actuators[actuator.index()];
         (found.controller_gains, found.affine_control) = (Some(gains), None);
         Ok(())
     }
@@ -131,18 +129,16 @@ impl MultibodyPlant {
     /// the gains of a built-in controller; the limit of the effort remains.
     ///
     /// # Errors
-    /// Returns an error if the actuator is unknown, a number is not finite, a range is empty, or
-    /// after `finalize`.
+    /// Returns an error if the actuator is unknown, a number is not finite, or a range is empty.
     pub fn set_affine_control(
         &mut self,
         actuator: JointActuatorIndex,
         control: AffineControl,
     ) -> Result<()> {
-        self.check_open(|| "an affine control".into())?;
         self.joint_actuator(actuator)?;
         let checked = control.check();
         checked.map_err(|why| self.actuator_error(actuator, &why))?;
-        let found = &mut self.actuators[actuator.index()];
+        let found = &mut self.model.actuators[actuator.index()];
         (found.controller_gains, found.affine_control) = (None, Some(control));
         Ok(())
     }
@@ -157,14 +153,12 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the actuator or a joint is unknown, the actuator pulls a tendon, a joint
-    /// does not have exactly one degree of freedom or is driven twice, a ratio is not finite, or
-    /// after `finalize`.
+    /// does not have exactly one degree of freedom or is driven twice, or a ratio is not finite.
     pub fn couple_actuator(
         &mut self,
         actuator: JointActuatorIndex,
         others: &[(JointIndex, f64)],
     ) -> Result<()> {
-        self.check_open(|| "an actuator's joint".into())?;
         let Some(first) = self.joint_actuator(actuator)?.joint() else {
             return Err(self.actuator_error(actuator, "a tendon's actuator drives no joints"));
         };
@@ -186,12 +180,11 @@ impl MultibodyPlant {
             }
         }
         let transmission = Transmission::Joints(first, others.to_vec());
-        self.actuators[actuator.index()].transmission = transmission;
+        self.model.actuators[actuator.index()].transmission = transmission;
         Ok(())
     }
 
-    /// Sets the rotor inertia (kg m^2 or kg) and the gear ratio of an actuator, before or after
-    /// `finalize`.
+    /// Sets the rotor inertia (kg m^2 or kg) and the gear ratio of an actuator.
     ///
     /// # Errors
     /// Returns an error if the actuator is unknown, a value is not finite, or the rotor of an
@@ -211,28 +204,13 @@ impl MultibodyPlant {
             return Err(self.actuator_error(actuator, &why));
         }
         self.check_rotor(actuator, rotor_inertia)?;
-        let found = &mut self.actuators[actuator.index()];
+        let found = &mut self.model.actuators[actuator.index()];
         (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
-        let Some(joint) = found.joint() else {
-            return Ok(());
-        };
-        // Before `finalize` there is no tree to update.
-        if self.is_finalized() {
-            let all = JointActuatorIndex::new(0)..JointActuatorIndex::new(self.actuators.len());
-            let motors = self
-                .taken
-                .driven
-                .range((joint, all.start)..(joint, all.end));
-            let motors = motors.map(|(_, motor)| &self.actuators[motor.index()]);
-            let reflected: f64 = motors.map(JointActuator::calc_reflected_inertia).sum();
-            let reflected = reflected + self.joints[joint.index()].armature;
-            if let Some(topology) = &mut self.topology {
-                topology.set_reflected(joint, &self.joints[joint.index()], reflected);
-            }
-        }
         Ok(())
     }
+}
 
+impl MultibodyModel {
     /// Checks that an actuator may have a rotor with an inertia.
     pub(in crate::plant) fn check_rotor(
         &self,
@@ -250,6 +228,15 @@ impl MultibodyPlant {
         }
     }
 
+    /// Creates an error that names the actuator and then gives the reason.
+    #[cold]
+    pub(crate) fn actuator_error(&self, actuator: JointActuatorIndex, why: &str) -> Error {
+        let found = &self.actuators[actuator.index()];
+        let taken = &self.taken.actuators;
+        let name = self.name_to_tell(found.model_instance, &found.name, taken);
+        Error::invalid(format!("actuator '{name}': {why}"))
+    }
+
     /// Returns the reflected inertia of the motors of each joint, with its armature.
     pub(super) fn reflected_inertias(&self) -> Vec<f64> {
         let mut reflected: Vec<f64> = self.joints.iter().map(|joint| joint.armature).collect();
@@ -259,14 +246,5 @@ impl MultibodyPlant {
             }
         }
         reflected
-    }
-
-    /// Creates an error that names the actuator and then gives the reason.
-    #[cold]
-    pub(crate) fn actuator_error(&self, actuator: JointActuatorIndex, why: &str) -> Error {
-        let found = &self.actuators[actuator.index()];
-        let taken = &self.taken.actuators;
-        let name = self.name_to_tell(found.model_instance, &found.name, taken);
-        Error::invalid(format!("actuator '{name}': {why}"))
     }
 }

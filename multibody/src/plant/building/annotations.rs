@@ -5,17 +5,16 @@ use crate::model::checks::check_numbers;
 use crate::model::{
     FixedOffsetFrame, ModelCamera, ModelSensor, SensorSubject, SubjectKind, subject_kind,
 };
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Adds a camera.
     ///
     /// # Errors
-    /// Returns an error if its frame is unknown, a number is not finite or not positive, or after
-    /// `finalize`.
+    /// Returns an error if its frame is unknown, or a number is not finite or not positive.
     pub fn add_model_camera(&mut self, camera: ModelCamera) -> Result<()> {
         let what = format!("camera '{}'", camera.name);
-        self.check_open(|| what.clone())?;
         self.frame(camera.frame)?;
         let numbers = [
             ("width", f64::from(camera.width)),
@@ -38,38 +37,20 @@ impl MultibodyPlant {
                 camera.near, camera.far, camera.fov_y
             )));
         }
-        self.cameras.push(camera);
+        self.model.cameras.push(camera);
         Ok(())
-    }
-    /// Returns all cameras of model files, in order of addition.
-    pub fn model_cameras(&self) -> &[ModelCamera] {
-        &self.cameras
     }
 
     /// Adds a site: a named pose on a body that is not a frame of the plant (MJCF's `site`).
     ///
     /// # Errors
-    /// Returns an error if the body or the instance is unknown, or after `finalize`.
+    /// Returns an error if the body or the instance is unknown.
     pub fn add_site(&mut self, mut site: FixedOffsetFrame) -> Result<()> {
-        self.check_open(|| format!("site '{}'", site.name))?;
         let of_body = self.body(site.body)?.model_instance;
         let instance = *site.model_instance.get_or_insert(of_body);
         self.check_instance(instance)?;
-        self.sites.push(site);
+        self.model.sites.push(site);
         Ok(())
-    }
-    /// Returns all sites, in order of addition.
-    pub fn sites(&self) -> &[FixedOffsetFrame] {
-        &self.sites
-    }
-    /// Returns the site with a name, plain or scoped (`model::site`).
-    ///
-    /// # Errors
-    /// Returns an error if there is none, or several in different model instances.
-    pub fn site_by_name(&self, name: &str) -> Result<&FixedOffsetFrame> {
-        let all = self.sites.iter().enumerate();
-        let all = all.map(|(i, s)| (i, s.model_instance(), &*s.name));
-        Ok(&self.sites[self.by_name("site", name, all)?])
     }
 
     /// Adds a sensor, which the plant keeps without measuring. Kinds that MJCF does not have fit
@@ -78,11 +59,9 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the instance or what the sensor is attached to is unknown, the kind does
     /// not fit its subject (such as `jointpos` of a body) or has no reference, the reference is no
-    /// frame, the noise is negative or not finite, the cutoff is not positive, or after
-    /// `finalize`.
+    /// frame, the noise is negative or not finite, or the cutoff is not positive.
     pub fn add_model_sensor(&mut self, sensor: ModelSensor) -> Result<()> {
         let what = format!("sensor '{}'", sensor.name);
-        self.check_open(|| what.clone())?;
         self.check_instance(sensor.model_instance)?;
         let all = [Some(sensor.subject), sensor.reference];
         for subject in all.into_iter().flatten() {
@@ -106,8 +85,28 @@ impl MultibodyPlant {
                 sensor.noise, sensor.cutoff
             )));
         }
-        self.sensors.push(sensor);
+        self.model.sensors.push(sensor);
         Ok(())
+    }
+}
+
+impl MultibodyModel {
+    /// Returns all cameras of model files, in order of addition.
+    pub fn model_cameras(&self) -> &[ModelCamera] {
+        &self.cameras
+    }
+    /// Returns all sites, in order of addition.
+    pub fn sites(&self) -> &[FixedOffsetFrame] {
+        &self.sites
+    }
+    /// Returns the site with a name, plain or scoped (`model::site`).
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or several in different model instances.
+    pub fn site_by_name(&self, name: &str) -> Result<&FixedOffsetFrame> {
+        let all = self.sites.iter().enumerate();
+        let all = all.map(|(i, s)| (i, s.model_instance(), &*s.name));
+        Ok(&self.sites[self.by_name("site", name, all)?])
     }
     fn check_subject(&self, subject: SensorSubject) -> Result<()> {
         match subject {

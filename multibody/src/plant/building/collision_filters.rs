@@ -4,32 +4,33 @@ use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroup, CollisionFilterGroupSpec, DeformableBodyIndex,
 };
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 use crate::plant::multibody_plant::MultibodyPlant;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_documents::names;
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId, GeometrySet, SceneGraph};
 
-impl MultibodyPlant {
-    /// Excludes collisions between two bodies, from `finalize` on: no geometry of one is tested
+impl MultibodyPlantBuilder {
+    /// Excludes collisions between two bodies: no geometry of one is tested
     /// against a geometry of the other.
     ///
     /// ```
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let pan = plant.add_rigid_body("pan", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
     /// plant.exclude_collisions_between(pan, BodyIndex::WORLD)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// assert!(plant.exclude_collisions_between(pan, BodyIndex::WORLD).is_err());
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error if a body is unknown, or after `finalize`.
+    /// Returns an error if a body is unknown.
     pub fn exclude_collisions_between(&mut self, a: BodyIndex, b: BodyIndex) -> Result<()> {
-        self.check_open(|| "a collision filter".into())?;
         self.body(a)?;
         self.body(b)?;
-        self.excluded.push((a, b));
+        self.model.excluded.push((a, b));
         Ok(())
     }
 
@@ -37,7 +38,7 @@ impl MultibodyPlant {
     /// connects it to: the bodies welded to one do not collide with the bodies welded to the other,
     /// unless the parent is fixed to the world. `None` turns the filter off.
     pub fn set_mjcf_parent(&mut self, body: BodyIndex, parent: Option<BodyIndex>) {
-        self.mjcf_parents.insert(body, parent);
+        self.model.mjcf_parents.insert(body, parent);
     }
 
     /// Adds the filter groups of model files, with member groups resolved to bodies.
@@ -88,10 +89,12 @@ impl MultibodyPlant {
                 ignored: group.ignored.clone(),
             });
         }
-        self.filter_groups.extend(resolved);
+        self.model.filter_groups.extend(resolved);
         Ok(())
     }
+}
 
+impl MultibodyModel {
     /// Returns the collision filter groups of model files: scoped name and member bodies.
     pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
         self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
@@ -110,31 +113,23 @@ impl MultibodyPlant {
             .iter()
             .flat_map(|g| g.ignored.iter().map(|i| (&*g.name, &**i)))
     }
+}
 
-    /// Finalizes the plant and applies its collision filters to the scene it is registered with:
-    /// [`Self::finalize`] and [`Self::apply_collision_filters`].
-    ///
-    /// # Errors
-    /// Returns the errors of both.
-    pub fn finalize_with(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
-        self.finalize()?;
-        self.apply_collision_filters(scene_graph)
-    }
-
+impl MultibodyPlant {
     /// Excludes the pairs that Drake excludes: between the two bodies of a joint (except joints to
     /// the world and joints with six degrees of freedom; see
     /// [`MultibodyPlantConfig`](crate::MultibodyPlantConfig)), within a group of bodies that are
     /// welded together, and the pairs of the filter groups of model files. In place of the two
     /// bodies of a joint, MJCF files that are read as by MuJoCo exclude a body and its parent, with
     /// all bodies that are welded to either, unless the parent is fixed to the world. Pairs of
-    /// [`Self::exclude_collisions_between`] and of [`Self::set_collision_masks`] are excluded as
-    /// well, and those of [`Self::add_contact_pair`] are allowed. Does nothing if the filters are
+    /// [`MultibodyPlantBuilder::exclude_collisions_between`] and of
+    /// [`MultibodyPlantBuilder::set_collision_masks`] are excluded as well, and those of
+    /// [`MultibodyPlantBuilder::add_contact_pair`] are allowed. Does nothing if the filters are
     /// applied already.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the plant is registered with another scene.
+    /// Returns an error if the plant is registered with another scene.
     pub fn apply_collision_filters(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
-        self.finalized("apply_collision_filters")?;
         let Some(registration) = &self.registration else {
             return Ok(());
         };
@@ -172,7 +167,7 @@ impl MultibodyPlant {
         }
         let declaration = self.filter_geometries(declaration);
         scene_graph.apply_collision_filter(&declaration)?;
-        if let Some(registration) = &mut self.registration {
+        if let Some(registration) = &mut self.model.registration {
             registration.filtered = true;
         }
         Ok(())
@@ -271,7 +266,7 @@ struct WeldedGroups {
 impl WeldedGroups {
     fn new(plant: &MultibodyPlant) -> Self {
         let mut leader: Vec<usize> = (0..plant.bodies.len()).collect();
-        for node in plant.topology.iter().flat_map(|t| &t.tree.nodes) {
+        for node in &plant.topology.tree.nodes {
             // In tree order, the parent's leader is final.
             if node.velocities().is_empty() {
                 leader[node.body as usize] = leader[node.parent as usize];

@@ -1,8 +1,8 @@
 //! Configuration of a plant by names and numbers, as Drake's YAML has it.
 
 use crate::error::{Error, Result};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::contact_model::ContactModel;
-use crate::plant::multibody_plant::MultibodyPlant;
 use serde::{Deserialize, Serialize};
 use tarragon_documents::yaml::read_yaml;
 use tarragon_framework::FileLocation;
@@ -17,7 +17,7 @@ use tarragon_framework::FileLocation;
 /// contact_model: point
 /// discrete_contact_approximation: sap
 /// ")?;
-/// let plant = MultibodyPlant::from_config(&config)?;
+/// let plant = MultibodyPlantBuilder::from_config(&config)?;
 /// assert_eq!(plant.time_step(), 0.002);
 /// assert_eq!(plant.discrete_contact_approximation(), DiscreteContactApproximation::Sap);
 /// let error = MultibodyPlantConfig::from_yaml("time_step: 0.1\nsteps: 3").unwrap_err();
@@ -29,18 +29,19 @@ use tarragon_framework::FileLocation;
 pub struct MultibodyPlantConfig {
     /// Time step (s); 0 means continuous time.
     pub time_step: f64,
-    /// See [`MultibodyPlant::set_use_sampled_output_ports`]; has no effect in continuous time.
+    /// See [`MultibodyPlantBuilder::set_use_sampled_output_ports`]; has no effect in continuous
+    /// time.
     pub use_sampled_output_ports: bool,
-    /// See [`MultibodyPlant::set_penetration_allowance`].
+    /// See [`MultibodyPlantBuilder::set_penetration_allowance`].
     pub penetration_allowance: f64,
-    /// See [`MultibodyPlant::set_stiction_tolerance`].
+    /// See [`MultibodyPlantBuilder::set_stiction_tolerance`].
     pub stiction_tolerance: f64,
     /// `point`, `hydroelastic`, `hydroelastic_with_fallback`, or `point_manifold`, which Drake does
-    /// not know; see [`MultibodyPlant::set_contact_model`].
+    /// not know; see [`MultibodyPlantBuilder::set_contact_model`].
     pub contact_model: String,
     /// `lagged`, `similar` or `sap`; empty means `lagged`.
     pub discrete_contact_approximation: String,
-    /// See [`MultibodyPlant::set_sap_near_rigid_threshold`].
+    /// See [`MultibodyPlantBuilder::set_sap_near_rigid_threshold`].
     pub sap_near_rigid_threshold: f64,
     /// `polygon` or `triangle`: the form of contact surfaces. Point contact has none.
     pub contact_surface_representation: String,
@@ -81,7 +82,7 @@ impl MultibodyPlantConfig {
     }
 }
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Creates a plant with a configuration.
     ///
     /// # Errors
@@ -98,13 +99,12 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the time step is not that of the plant, a name is unknown, a number is
-    /// out of its range, what is asked for is not supported, or after `finalize`. Nothing changes
-    /// in that case.
+    /// out of its range, or what is asked for is not supported. Nothing changes in that case.
     pub fn apply_config(&mut self, config: &MultibodyPlantConfig) -> Result<()> {
-        if config.time_step != self.time_step {
+        if config.time_step != self.model.time_step {
             return Err(Error::invalid(format!(
                 "plant configuration: time_step must be that of the plant, {:?} s, got {:?} s",
-                self.time_step, config.time_step
+                self.model.time_step, config.time_step
             )));
         }
         let representation = &*config.contact_surface_representation;
@@ -114,24 +114,21 @@ impl MultibodyPlant {
                  'triangle', got '{representation}'"
             )));
         }
-        let mut changed = Self {
-            contact: self.contact,
-            topology: self.topology.clone(),
-            ..Self::new(self.time_step)?
-        };
+        let mut changed = Self::new(self.time_step)?;
+        changed.model.contact = self.contact;
         let approximation = match &*config.discrete_contact_approximation {
             "" => Ok(Default::default()),
             name => name.parse(),
         };
-        changed.set_discrete_contact_approximation(approximation?)?;
-        changed.set_contact_model(config.contact_model.parse::<ContactModel>()?)?;
+        changed.set_discrete_contact_approximation(approximation?);
+        changed.set_contact_model(config.contact_model.parse::<ContactModel>()?);
         changed.set_penetration_allowance(config.penetration_allowance)?;
         changed.set_stiction_tolerance(config.stiction_tolerance)?;
         changed.set_sap_near_rigid_threshold(config.sap_near_rigid_threshold)?;
-        let sampled = config.use_sampled_output_ports && self.time_step > 0.0;
+        let sampled = config.use_sampled_output_ports && self.model.time_step > 0.0;
         changed.set_use_sampled_output_ports(sampled)?;
-        self.contact = changed.contact;
-        self.adjacent_bodies_collision_filters = config.adjacent_bodies_collision_filters;
+        self.model.contact = changed.model.contact;
+        self.model.adjacent_bodies_collision_filters = config.adjacent_bodies_collision_filters;
         Ok(())
     }
 }

@@ -7,29 +7,17 @@ use crate::model::{
     JointIndex, ModelEquality, PolynomialConstraint, SpatialTendonConstraint, Tendon,
     TendonConstraint, WeldConstraint,
 };
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 use tarragon_framework::counted;
 
-impl MultibodyPlant {
-    /// Returns all constraints, in order of addition.
-    pub fn constraints(&self) -> &[Constraint] {
-        &self.constraints
-    }
-    /// Returns the coupler constraints, in order of addition.
-    pub fn coupler_constraints(&self) -> impl Iterator<Item = &CouplerConstraint> {
-        self.constraints.iter().filter_map(|c| match c {
-            Constraint::Coupler(coupler) => Some(coupler),
-            _ => None,
-        })
-    }
-
+impl MultibodyPlantBuilder {
     /// Adds a coupler `q0 = gear_ratio * q1 + offset`.
     ///
     /// # Errors
-    /// Returns an error if a joint is unknown or does not have exactly one degree of freedom, a
-    /// number is not finite, or after `finalize`.
+    /// Returns an error if a joint is unknown or does not have exactly one degree of freedom, or a
+    /// number is not finite.
     pub fn add_coupler_constraint(&mut self, coupler: CouplerConstraint) -> Result<()> {
-        self.check_open(|| "a coupler constraint".into())?;
         self.check_single("coupler constraint", &[coupler.joint0, coupler.joint1])?;
         check_numbers(
             "coupler constraint",
@@ -38,15 +26,14 @@ impl MultibodyPlant {
                 ("offset", coupler.offset),
             ],
         )?;
-        self.constraints.push(Constraint::Coupler(coupler));
+        self.model.constraints.push(Constraint::Coupler(coupler));
         Ok(())
     }
 
     /// Makes a point of one body coincide with a point of another.
     ///
     /// # Errors
-    /// Returns an error if a body is unknown or both are the same, a position is not finite, or
-    /// after `finalize`.
+    /// Returns an error if a body is unknown or both are the same, or a position is not finite.
     pub fn add_ball_constraint(&mut self, ball: BallConstraint) -> Result<()> {
         self.check_pair("ball constraint", ball.body_a, ball.body_b)?;
         let points = ball
@@ -54,22 +41,21 @@ impl MultibodyPlant {
             .iter()
             .chain(ball.p_bq.iter().flat_map(|p| p.iter()));
         check_finite("ball constraint", points)?;
-        self.constraints.push(Constraint::Ball(ball));
+        self.model.constraints.push(Constraint::Ball(ball));
         Ok(())
     }
 
     /// Makes a frame of one body coincide with a frame of another.
     ///
     /// # Errors
-    /// Returns an error if a body is unknown or both are the same, a pose is not finite, or after
-    /// `finalize`.
+    /// Returns an error if a body is unknown or both are the same, or a pose is not finite.
     pub fn add_weld_constraint(&mut self, weld: WeldConstraint) -> Result<()> {
         self.check_pair("weld constraint", weld.body_a, weld.body_b)?;
         for x in [&weld.x_ap, &weld.x_bq] {
             let numbers = x.translation.vector.iter().chain(x.rotation.coords.iter());
             check_finite("weld constraint", numbers)?;
         }
-        self.constraints.push(Constraint::Weld(weld));
+        self.model.constraints.push(Constraint::Weld(weld));
         Ok(())
     }
 
@@ -77,7 +63,7 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if a body is unknown or both are the same, a position is not finite, the
-    /// distance or the stiffness is not positive, the damping is negative, or after `finalize`.
+    /// distance or the stiffness is not positive, or the damping is negative.
     pub fn add_distance_constraint(&mut self, rod: DistanceConstraint) -> Result<()> {
         let what = "distance constraint";
         self.check_pair(what, rod.body_a, rod.body_b)?;
@@ -90,7 +76,7 @@ impl MultibodyPlant {
                 rod.distance
             )));
         }
-        self.constraints.push(Constraint::Distance(rod));
+        self.model.constraints.push(Constraint::Distance(rod));
         Ok(())
     }
 
@@ -99,11 +85,10 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if there is no joint, a joint is unknown or does not have exactly one
     /// degree of freedom, there are more or fewer coefficients than joints, numbers are NaN, the
-    /// lower limit is above the upper one, the stiffness is not positive, the damping is negative,
-    /// or after `finalize`.
+    /// lower limit is above the upper one, the stiffness is not positive, or the damping is
+    /// negative.
     pub fn add_tendon_constraint(&mut self, tendon: TendonConstraint) -> Result<()> {
         let what = "tendon constraint";
-        self.check_open(|| format!("a {what}"))?;
         self.check_single(what, &tendon.joints)?;
         if tendon.joints.is_empty() || tendon.joints.len() != tendon.coefficients.len() {
             return Err(Error::invalid(format!(
@@ -116,7 +101,7 @@ impl MultibodyPlant {
         check_finite(what, tendon.coefficients.iter().chain([&tendon.offset]))?;
         check_spring(what, tendon.stiffness, tendon.damping)?;
         check_limits(what, tendon.lower, tendon.upper)?;
-        self.constraints.push(Constraint::Tendon(tendon));
+        self.model.constraints.push(Constraint::Tendon(tendon));
         Ok(())
     }
 
@@ -125,14 +110,15 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if a body is unknown, the parts of the path are not in the order that
     /// [`TendonPart`](crate::TendonPart) describes, numbers are NaN, the lower limit is above the
-    /// upper one, the stiffness is not positive, the damping is negative, or after `finalize`.
+    /// upper one, the stiffness is not positive, or the damping is negative.
     pub fn add_spatial_tendon_constraint(&mut self, tendon: SpatialTendonConstraint) -> Result<()> {
         let what = "spatial tendon constraint";
-        self.check_open(|| format!("a {what}"))?;
         self.check_path(what, &tendon.path)?;
         check_spring(what, tendon.stiffness, tendon.damping)?;
         check_limits(what, tendon.lower, tendon.upper)?;
-        self.constraints.push(Constraint::SpatialTendon(tendon));
+        self.model
+            .constraints
+            .push(Constraint::SpatialTendon(tendon));
         Ok(())
     }
 
@@ -141,32 +127,18 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if a tendon has no joint, a joint is unknown or does not have exactly one
     /// degree of freedom, a body is unknown, the parts of a path are not in the order that
-    /// [`TendonPart`](crate::TendonPart) describes, a number is not finite, or after `finalize`.
+    /// [`TendonPart`](crate::TendonPart) describes, or a number is not finite.
     pub fn add_polynomial_constraint(&mut self, polynomial: PolynomialConstraint) -> Result<()> {
         let what = "polynomial constraint";
-        self.check_open(|| format!("a {what}"))?;
         for tendon in &polynomial.tendons {
             self.check_tendon(what, tendon)?;
         }
         let numbers = polynomial.references.iter();
         check_finite(what, numbers.chain(&polynomial.coefficients))?;
-        self.constraints.push(Constraint::Polynomial(polynomial));
+        self.model
+            .constraints
+            .push(Constraint::Polynomial(polynomial));
         Ok(())
-    }
-
-    /// Checks a tendon of an element.
-    fn check_tendon(&self, what: &str, tendon: &Tendon) -> Result<()> {
-        match tendon {
-            Tendon::Fixed(joints) if joints.is_empty() => Err(Error::invalid(format!(
-                "{what}: a fixed tendon must have at least one joint, got none"
-            ))),
-            Tendon::Fixed(terms) => {
-                let joints: Vec<JointIndex> = terms.iter().map(|(joint, _)| *joint).collect();
-                self.check_single(what, &joints)?;
-                check_finite(what, terms.iter().map(|(_, coefficient)| coefficient))
-            }
-            Tendon::Spatial(path) => self.check_path(what, path),
-        }
     }
 
     /// Adds a constraint.
@@ -182,6 +154,35 @@ impl MultibodyPlant {
             Constraint::Tendon(tendon) => self.add_tendon_constraint(tendon),
             Constraint::SpatialTendon(tendon) => self.add_spatial_tendon_constraint(tendon),
             Constraint::Polynomial(polynomial) => self.add_polynomial_constraint(polynomial),
+        }
+    }
+}
+
+impl MultibodyModel {
+    /// Returns all constraints, in order of addition.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+    /// Returns the coupler constraints, in order of addition.
+    pub fn coupler_constraints(&self) -> impl Iterator<Item = &CouplerConstraint> {
+        self.constraints.iter().filter_map(|c| match c {
+            Constraint::Coupler(coupler) => Some(coupler),
+            _ => None,
+        })
+    }
+
+    /// Checks a tendon of an element.
+    fn check_tendon(&self, what: &str, tendon: &Tendon) -> Result<()> {
+        match tendon {
+            Tendon::Fixed(joints) if joints.is_empty() => Err(Error::invalid(format!(
+                "{what}: a fixed tendon must have at least one joint, got none"
+            ))),
+            Tendon::Fixed(terms) => {
+                let joints: Vec<JointIndex> = terms.iter().map(|(joint, _)| *joint).collect();
+                self.check_single(what, &joints)?;
+                check_finite(what, terms.iter().map(|(_, coefficient)| coefficient))
+            }
+            Tendon::Spatial(path) => self.check_path(what, path),
         }
     }
 
@@ -203,9 +204,8 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Checks that two bodies are different and known, and that the plant is not finalized.
+    /// Checks that two bodies are different and known.
     pub(crate) fn check_pair(&self, what: &str, a: BodyIndex, b: BodyIndex) -> Result<()> {
-        self.check_open(|| format!("a {what}"))?;
         self.body(a)?;
         self.body(b)?;
         if a == b {
@@ -218,15 +218,14 @@ impl MultibodyPlant {
     }
 }
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Stores an equality of a model file.
     ///
     /// # Errors
     /// Returns an error if a body or a joint is unknown, both bodies are the same, a joint does not
-    /// have exactly one degree of freedom, a number is not finite, or after `finalize`.
+    /// have exactly one degree of freedom, or a number is not finite.
     pub fn add_model_equality(&mut self, equality: ModelEquality) -> Result<()> {
         let what = format!("equality '{}'", equality.name);
-        self.check_open(|| what.clone())?;
         self.check_instance(equality.model_instance)?;
         match &equality.kind {
             EqualityKind::Weld(weld) => self.check_pair(&what, weld.body_a, weld.body_b)?,
@@ -240,9 +239,12 @@ impl MultibodyPlant {
                 check_finite(&what, coefficients.iter())?;
             }
         }
-        self.equalities.push(equality);
+        self.model.equalities.push(equality);
         Ok(())
     }
+}
+
+impl MultibodyModel {
     /// Returns all equalities of model files that do not act on the plant, in order of addition.
     pub fn model_equalities(&self) -> &[ModelEquality] {
         &self.equalities

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::model::ContactPairProperties;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 use crate::plant::multibody_plant::MultibodyPlant;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId};
@@ -9,24 +11,14 @@ use tarragon_geometry::{CollisionFilterDeclaration, GeometryId};
 /// Masks of geometry that collides with nothing but in pairs.
 const NOTHING: [u32; 2] = [0; 2];
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Gives a geometry the masks of MuJoCo's collision filter, `contype` and `conaffinity`, from
-    /// [`Self::apply_collision_filters`] on: two geometries with masks collide only if the type of
-    /// one and the affinity of the other share a bit. Geometry without masks collides with all
-    /// whose masks are not both 0.
-    ///
-    /// # Errors
-    /// Returns an error after `finalize`.
-    pub fn set_collision_masks(
-        &mut self,
-        geometry: GeometryId,
-        contype: u32,
-        conaffinity: u32,
-    ) -> Result<()> {
-        self.check_open(|| "a collision filter".into())?;
+    /// [`MultibodyPlant::apply_collision_filters`] on: two geometries with masks collide only if
+    /// the type of one and the affinity of the other share a bit. Geometry without masks collides
+    /// with all whose masks are not both 0.
+    pub fn set_collision_masks(&mut self, geometry: GeometryId, contype: u32, conaffinity: u32) {
         let masks = [contype, conaffinity];
-        self.collision_masks.push((geometry, masks));
-        Ok(())
+        self.model.collision_masks.push((geometry, masks));
     }
 
     /// Makes two geometries collide, whatever the other collision filters of the plant say, with
@@ -35,23 +27,33 @@ impl MultibodyPlant {
     /// collide.
     ///
     /// # Errors
-    /// Returns an error if a solver parameter, the margin or the gap is not finite, or after
-    /// `finalize`.
+    /// Returns an error if a solver parameter, the margin or the gap is not finite.
     pub fn add_contact_pair(
         &mut self,
         a: GeometryId,
         b: GeometryId,
         properties: ContactPairProperties,
     ) -> Result<()> {
-        self.check_open(|| "a contact pair".into())?;
         properties.check().map_err(|why| {
             Error::invalid(format!("contact pair of geometries {a} and {b}: {why}"))
         })?;
-        self.contact_pairs.push(([a.min(b), a.max(b)], properties));
+        self.model
+            .contact_pairs
+            .push(([a.min(b), a.max(b)], properties));
         Ok(())
     }
+}
 
-    /// Returns the pairs of [`Self::add_contact_pair`].
+impl MultibodyModel {
+    /// Returns the pairs whose last addition has properties of its own.
+    pub(super) fn own_pair_properties(&self) -> BTreeMap<[GeometryId; 2], ContactPairProperties> {
+        let none = ContactPairProperties::default();
+        let mut own: BTreeMap<_, _> = self.contact_pairs.iter().copied().collect();
+        own.retain(|_, properties| *properties != none);
+        own
+    }
+
+    /// Returns the pairs of [`MultibodyPlantBuilder::add_contact_pair`].
     pub fn contact_pairs(&self) -> &[([GeometryId; 2], ContactPairProperties)] {
         &self.contact_pairs
     }
@@ -82,6 +84,18 @@ impl MultibodyPlant {
         groups
     }
 
+    /// Returns the collision geometry of all bodies, rigid and deformable.
+    pub(in crate::plant) fn all_collision_geometries(&self) -> Vec<GeometryId> {
+        let rigid = self.bodies().map(|(body, _)| body);
+        let rigid = rigid.flat_map(|body| self.collision_geometries(body).iter().copied());
+        let deformable = self.deformable_bodies().iter();
+        rigid
+            .chain(deformable.map(|body| body.geometry_id()))
+            .collect()
+    }
+}
+
+impl MultibodyPlant {
     /// Adds the filters of geometries and of pairs to a declaration.
     pub(super) fn filter_geometries(
         &self,
@@ -116,30 +130,12 @@ impl MultibodyPlant {
         declaration
     }
 
-    /// Returns the collision geometry of all bodies, rigid and deformable.
-    fn all_collision_geometries(&self) -> Vec<GeometryId> {
-        let rigid = self.bodies().map(|(body, _)| body);
-        let rigid = rigid.flat_map(|body| self.collision_geometries(body).iter().copied());
-        let deformable = self.deformable_bodies().iter();
-        rigid
-            .chain(deformable.map(|body| body.geometry_id()))
-            .collect()
-    }
-
     /// Returns the geometry of bodies that cannot move; none if there are no contact pairs.
     fn fixed_geometries(&self) -> BTreeSet<GeometryId> {
         let bodies = self.bodies().filter(|_| !self.contact_pairs.is_empty());
         let fixed = bodies.filter(|(body, _)| self.trees.of_body(*body).is_none());
         let ids = fixed.flat_map(|(body, _)| self.collision_geometries(body));
         ids.copied().collect()
-    }
-
-    /// Sorts the pairs whose last addition has properties of its own.
-    pub(super) fn index_pair_properties(&mut self) {
-        let none = ContactPairProperties::default();
-        self.pair_properties = self.contact_pairs.iter().copied().collect();
-        self.pair_properties
-            .retain(|_, properties| *properties != none);
     }
 
     /// Returns all pairs that have their own properties.

@@ -2,40 +2,23 @@
 
 use crate::discrete::DiscreteContactApproximation;
 use crate::error::{Error, Result};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::contact_model::{ContactModel, SleepSettings};
-use crate::plant::multibody_plant::{MultibodyPlant, check_time_step};
+use crate::plant::multibody_model::MultibodyModel;
+use crate::plant::multibody_model::check_time_step;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Chooses the model of contact; [`ContactModel::HydroelasticWithFallback`] unless it is set.
-    ///
-    /// # Errors
-    /// Returns an error for [`ContactModel::Hydroelastic`], which is not supported yet, or after
-    /// `finalize`.
-    pub fn set_contact_model(&mut self, model: ContactModel) -> Result<()> {
-        self.check_open_setting("the contact model")?;
-        self.contact.model = model;
-        Ok(())
-    }
-    /// Returns the model of contact.
-    pub fn contact_model(&self) -> ContactModel {
-        self.contact.model
+    pub fn set_contact_model(&mut self, model: ContactModel) {
+        self.model.contact.model = model;
     }
 
     /// Chooses how a discrete plant approximates contact; `Lagged` unless it is set.
-    ///
-    /// # Errors
-    /// Returns an error after `finalize`.
     pub fn set_discrete_contact_approximation(
         &mut self,
         approximation: DiscreteContactApproximation,
-    ) -> Result<()> {
-        self.check_open_setting("the discrete contact approximation")?;
-        self.contact.approximation = approximation;
-        Ok(())
-    }
-    /// Returns how a discrete plant approximates contact.
-    pub fn discrete_contact_approximation(&self) -> DiscreteContactApproximation {
-        self.contact.approximation
+    ) {
+        self.model.contact.approximation = approximation;
     }
 
     /// Sets the slip speed (m/s) below which contact sticks; 1e-4 m/s unless it is set.
@@ -44,12 +27,8 @@ impl MultibodyPlant {
     /// Returns an error unless the speed is positive and finite.
     pub fn set_stiction_tolerance(&mut self, v_stiction: f64) -> Result<()> {
         check_positive("the stiction tolerance (m/s)", v_stiction)?;
-        self.contact.stiction_tolerance = v_stiction;
+        self.model.contact.stiction_tolerance = v_stiction;
         Ok(())
-    }
-    /// Returns the slip speed (m/s) below which contact sticks.
-    pub fn stiction_tolerance(&self) -> f64 {
-        self.contact.stiction_tolerance
     }
 
     /// Sets the near-rigid parameter of [`DiscreteContactApproximation::Sap`]: contact whose
@@ -57,16 +36,11 @@ impl MultibodyPlant {
     /// set; 0 disables it (Drake's `set_sap_near_rigid_threshold`).
     ///
     /// # Errors
-    /// Returns an error if the threshold is negative or not finite, or after `finalize`.
+    /// Returns an error if the threshold is negative or not finite.
     pub fn set_sap_near_rigid_threshold(&mut self, threshold: f64) -> Result<()> {
-        self.check_open_setting("the near-rigid threshold")?;
         check_threshold(threshold)?;
-        self.contact.sap_near_rigid_threshold = threshold;
+        self.model.contact.sap_near_rigid_threshold = threshold;
         Ok(())
-    }
-    /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Sap`].
-    pub fn sap_near_rigid_threshold(&self) -> f64 {
-        self.contact.sap_near_rigid_threshold
     }
 
     /// Sets the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`. It
@@ -76,16 +50,11 @@ impl MultibodyPlant {
     /// stiff as the geometry says.
     ///
     /// # Errors
-    /// Returns an error if the threshold is negative or not finite, or after `finalize`.
+    /// Returns an error if the threshold is negative or not finite.
     pub fn set_near_rigid_threshold(&mut self, threshold: f64) -> Result<()> {
-        self.check_open_setting("the near-rigid threshold")?;
         check_threshold(threshold)?;
-        self.contact.near_rigid_threshold = threshold;
+        self.model.contact.near_rigid_threshold = threshold;
         Ok(())
-    }
-    /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`.
-    pub fn near_rigid_threshold(&self) -> f64 {
-        self.contact.near_rigid_threshold
     }
 
     /// Sets the speed (m/s, or rad/s for joints) up to which contact and joint limits of a discrete
@@ -96,21 +65,16 @@ impl MultibodyPlant {
     /// slower than this speed, too.
     ///
     /// # Errors
-    /// Returns an error unless the speed is positive, or after `finalize`.
+    /// Returns an error unless the speed is positive.
     pub fn set_max_recovery_speed(&mut self, speed: f64) -> Result<()> {
-        self.check_open_setting("the largest recovery speed")?;
         if speed.is_nan() || speed <= 0.0 {
             return Err(Error::invalid(format!(
                 "MultibodyPlant: the largest recovery speed (m/s, rad/s) must be positive, got \
                  {speed:?}"
             )));
         }
-        self.contact.max_recovery_speed = speed;
+        self.model.contact.max_recovery_speed = speed;
         Ok(())
-    }
-    /// Returns the speed (m/s, rad/s) up to which contact and joint limits push apart.
-    pub fn max_recovery_speed(&self) -> f64 {
-        self.contact.max_recovery_speed
     }
 
     /// Sets the depth (m) to which the heaviest body sinks into the ground where geometry declares
@@ -120,23 +84,18 @@ impl MultibodyPlant {
     /// Returns an error unless the depth is positive and finite.
     pub fn set_penetration_allowance(&mut self, depth: f64) -> Result<()> {
         check_positive("the penetration allowance (m)", depth)?;
-        self.contact.penetration_allowance = depth;
+        self.model.contact.penetration_allowance = depth;
         Ok(())
-    }
-    /// Returns the depth (m) to which the heaviest body sinks into geometry without a stiffness.
-    pub fn penetration_allowance(&self) -> f64 {
-        self.contact.penetration_allowance
     }
 
     /// Sets the time step (s), 0 for continuous time, for example to that of the model that was
     /// added (`ModelOptions::time_step` of `tarragon-formats`).
     ///
     /// # Errors
-    /// Returns an error if the time step is negative or not finite, or after `finalize`.
+    /// Returns an error if the time step is negative or not finite.
     pub fn set_time_step(&mut self, time_step: f64) -> Result<()> {
-        self.check_open_setting("the time step")?;
         check_time_step(time_step)?;
-        self.time_step = time_step;
+        self.model.time_step = time_step;
         Ok(())
     }
 
@@ -145,22 +104,16 @@ impl MultibodyPlant {
     /// those of the step that starts from it (false). Continuous plants always report the present.
     ///
     /// # Errors
-    /// Returns an error if the time step is 0 and `sampled` is true, or after `finalize`.
+    /// Returns an error if the time step is 0 and `sampled` is true.
     pub fn set_use_sampled_output_ports(&mut self, sampled: bool) -> Result<()> {
-        self.check_open_setting("the use of sampled output ports")?;
-        if sampled && self.time_step == 0.0 {
+        if sampled && self.model.time_step == 0.0 {
             return Err(Error::invalid(
                 "MultibodyPlant: output ports can be sampled only with a positive time step, got \
                  time step 0",
             ));
         }
-        self.contact.use_sampled_output_ports = Some(sampled);
+        self.model.contact.use_sampled_output_ports = Some(sampled);
         Ok(())
-    }
-    /// Returns true if output ports of forces report the step that led to the present state.
-    pub fn has_sampled_output_ports(&self) -> bool {
-        let sampled = self.contact.use_sampled_output_ports;
-        sampled.unwrap_or(self.time_step > 0.0) && self.time_step > 0.0
     }
 
     /// Lets bodies of a discrete plant fall asleep, or keeps them awake (`None`, the default and
@@ -171,42 +124,67 @@ impl MultibodyPlant {
     /// body that always moves more slowly than the settings say falls asleep, too.
     ///
     /// ```
-    /// use tarragon_multibody::{MultibodyPlant, SleepSettings};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::{MultibodyPlantBuilder, SleepSettings};
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// plant.set_sleep_settings(Some(SleepSettings::default()))?;
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error unless speed and time are positive and finite, if the time step is 0, or
-    /// after `finalize`.
+    /// Returns an error unless speed and time are positive and finite or if the time step is 0.
     pub fn set_sleep_settings(&mut self, settings: Option<SleepSettings>) -> Result<()> {
-        self.check_open_setting("the sleep settings")?;
         if let Some(settings) = settings {
             check_positive("the speed of sleep (m/s, rad/s)", settings.speed)?;
             check_positive("the time of rest before sleep (s)", settings.time)?;
-            if self.time_step == 0.0 {
+            if self.model.time_step == 0.0 {
                 return Err(Error::unsupported(
-                    "MultibodyPlant: bodies fall asleep only with a positive time step, got time                      step 0",
+                    "MultibodyPlant: bodies fall asleep only with a positive time step, got \
+                     time step 0",
                 ));
             }
         }
-        self.contact.sleep = settings;
+        self.model.contact.sleep = settings;
         Ok(())
+    }
+}
+
+impl MultibodyModel {
+    /// Returns the model of contact.
+    pub fn contact_model(&self) -> ContactModel {
+        self.contact.model
+    }
+    /// Returns how a discrete plant approximates contact.
+    pub fn discrete_contact_approximation(&self) -> DiscreteContactApproximation {
+        self.contact.approximation
+    }
+    /// Returns the slip speed (m/s) below which contact sticks.
+    pub fn stiction_tolerance(&self) -> f64 {
+        self.contact.stiction_tolerance
+    }
+    /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Sap`].
+    pub fn sap_near_rigid_threshold(&self) -> f64 {
+        self.contact.sap_near_rigid_threshold
+    }
+    /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`.
+    pub fn near_rigid_threshold(&self) -> f64 {
+        self.contact.near_rigid_threshold
+    }
+    /// Returns the speed (m/s, rad/s) up to which contact and joint limits push apart.
+    pub fn max_recovery_speed(&self) -> f64 {
+        self.contact.max_recovery_speed
+    }
+    /// Returns the depth (m) to which the heaviest body sinks into geometry without a stiffness.
+    pub fn penetration_allowance(&self) -> f64 {
+        self.contact.penetration_allowance
+    }
+    /// Returns true if output ports of forces report the step that led to the present state.
+    pub fn has_sampled_output_ports(&self) -> bool {
+        let sampled = self.contact.use_sampled_output_ports;
+        sampled.unwrap_or(self.time_step > 0.0) && self.time_step > 0.0
     }
     /// Returns when bodies fall asleep; `None` if they never do.
     pub fn sleep_settings(&self) -> Option<SleepSettings> {
         self.contact.sleep
-    }
-
-    fn check_open_setting(&self, what: &str) -> Result<()> {
-        if !self.is_finalized() {
-            Ok(())
-        } else {
-            Err(Error::state(format!(
-                "{what} cannot change: the plant is finalized; set it before `finalize`"
-            )))
-        }
     }
 }
 

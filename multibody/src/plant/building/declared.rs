@@ -1,51 +1,37 @@
-//! The elements of a plant that were declared, for writers of model files: without what `finalize`
-//! adds.
+//! The elements of a plant that were declared, for writers of model files: without what building
+//! the plant adds.
 
 use crate::model::{
     BodyIndex, CollisionFilterGroup, FixedOffsetFrame, FrameIndex, JointKind, ModelInstanceIndex,
 };
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::multibody_model::MultibodyModel;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
 
-impl MultibodyPlant {
-    /// Returns the frames that `finalize` did not add, with those of the bodies.
+impl MultibodyModel {
+    /// Returns the frames that were added, and those of the bodies; not those that building the
+    /// plant adds.
     pub fn declared_frames(&self) -> impl Iterator<Item = (FrameIndex, &FixedOffsetFrame)> {
-        let count = self.num_declared_frames.unwrap_or(usize::MAX);
-        self.frames().take(count)
-    }
-
-    /// Returns the default pose `X_WB` of a body that no joint of the model connects towards the
-    /// world; the identity if none was set.
-    pub fn default_free_body_pose(&self, body: BodyIndex) -> Isometry3<f64> {
-        let joint = self.inboard_joint(body);
-        let joint = joint.map(|j| &self.joints[j.index()]);
-        if let Some(joint) = joint.filter(|j| j.is_ephemeral())
-            && joint.kind == JointKind::QuaternionFloating
-            && let [w, x, y, z, px, py, pz] = *joint.default_positions
-            && let Some(r) = math::quaternion_wxyz([w, x, y, z])
-        {
-            return math::pose(r, Vector3::new(px, py, pz));
-        }
-        self.default_free_poses[body.index()].unwrap_or_default()
+        self.frames()
+            .take(self.frames.len() - self.num_internal_frames)
     }
 
     /// Returns the bodies that no joint of the model connects towards the world.
     pub fn free_bodies(&self) -> Vec<BodyIndex> {
-        if self.is_finalized() {
-            let free = self.joints.iter().filter(|j| j.is_ephemeral());
-            return free.map(|j| j.child).collect();
-        }
+        // A plant has joints of free bodies, a builder has bodies without joints.
+        let joined = self.joints.iter().filter(|j| j.is_ephemeral());
         let bodies = (1..self.bodies.len()).map(BodyIndex::new);
-        bodies.filter(|b| !self.is_child(*b)).collect()
+        let alone = bodies.filter(|b| !self.is_child(*b));
+        joined.map(|j| j.child).chain(alone).collect()
     }
 
     /// Returns the collision filter groups of model files.
     pub fn filter_groups(&self) -> &[CollisionFilterGroup] {
         &self.filter_groups
     }
-    /// Returns the pairs of [`Self::exclude_collisions_between`].
+    /// Returns the pairs of
+    /// [`exclude_collisions_between`](crate::MultibodyPlantBuilder::exclude_collisions_between).
     pub fn excluded_pairs(&self) -> &[(BodyIndex, BodyIndex)] {
         &self.excluded
     }
@@ -63,5 +49,21 @@ impl MultibodyPlant {
     /// Returns an error if it is not.
     pub fn check_scene(&self, scene_graph: &SceneGraph) -> crate::error::Result<()> {
         self.registered()?.check_scene(scene_graph)
+    }
+}
+
+impl MultibodyModel {
+    /// Returns the default pose `X_WB` of a body that no joint of the model connects towards the
+    /// world; the identity if none was set.
+    pub fn default_free_body_pose(&self, body: BodyIndex) -> Isometry3<f64> {
+        let mut joints = self.joints.iter().rev().take_while(|j| j.is_ephemeral());
+        if let Some(joint) = joints.find(|j| j.child == body)
+            && joint.kind == JointKind::QuaternionFloating
+            && let [w, x, y, z, px, py, pz] = *joint.default_positions
+            && let Some(r) = math::quaternion_wxyz([w, x, y, z])
+        {
+            return math::pose(r, Vector3::new(px, py, pz));
+        }
+        self.default_free_poses[body.index()].unwrap_or_default()
     }
 }

@@ -6,68 +6,66 @@ use crate::model::{
     BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointAttachment, JointIndex, JointKind,
     ModelInstanceIndex, RigidBody,
 };
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::spatial::SpatialInertia;
 use nalgebra::Isometry3;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Adds an empty model instance.
     ///
     /// # Errors
-    /// Returns an error if the name is empty or taken, or after `finalize`.
+    /// Returns an error if the name is empty or taken.
     pub fn add_model_instance(&mut self, name: &str) -> Result<ModelInstanceIndex> {
-        self.check_open(|| format!("model instance '{name}'"))?;
         if name.is_empty() {
             return Err(Error::invalid(
                 "the name of a model instance must not be empty",
             ));
         }
-        if self.taken.instances.get(name).is_some() {
+        if self.model.taken.instances.get(name).is_some() {
             return Err(Error::exists(format!(
                 "model instance '{name}' exists already; names of model instances must be unique"
             )));
         }
-        let index = ModelInstanceIndex::new(self.model_instances.len());
-        self.model_instances.push(name.into());
-        self.taken.instances.insert(name, index);
+        let index = ModelInstanceIndex::new(self.model.model_instances.len());
+        self.model.model_instances.push(name.into());
+        self.model.taken.instances.insert(name, index);
         Ok(index)
     }
 
     /// Returns `base`, or the first free name of `base_1`, `base_2`, ... if `base` is taken.
     pub fn free_instance_name(&mut self, base: String) -> String {
-        self.taken.instances.free_name(base)
+        self.model.taken.instances.free_name(base)
     }
 
     /// Adds a body with its mass properties about its origin.
     ///
     /// # Errors
-    /// Returns an error if the name is empty or taken within the instance, the instance is unknown
-    /// or the world's, or after `finalize`.
+    /// Returns an error if the name is empty or taken within the instance, or the instance is
+    /// unknown or the world's.
     pub fn add_rigid_body(
         &mut self,
         name: &str,
         instance: ModelInstanceIndex,
         inertia: SpatialInertia,
     ) -> Result<BodyIndex> {
-        self.check_open(|| format!("body '{name}'"))?;
         self.check_instance(instance)?;
         if instance == ModelInstanceIndex::WORLD {
             return Err(Error::invalid(format!(
                 "body '{name}' cannot be added to the world's model instance; choose another one"
             )));
         }
-        self.check_new("body", instance, name, &self.taken.bodies)?;
-        self.check_new("frame", instance, name, &self.taken.frames)?;
+        self.check_new("body", instance, name, &self.model.taken.bodies)?;
+        self.check_new("frame", instance, name, &self.model.taken.frames)?;
         Ok(self.push_body(name, instance, inertia))
     }
 
     /// Makes room for bodies and joints that are about to be added.
     pub fn reserve(&mut self, bodies: usize, joints: usize) {
-        self.bodies.reserve(bodies);
-        self.default_free_poses.reserve(bodies);
-        self.num_joints_as_child.reserve(bodies);
-        self.frames.reserve(bodies + joints);
-        self.joints.reserve(joints);
+        self.model.bodies.reserve(bodies);
+        self.model.default_free_poses.reserve(bodies);
+        self.model.num_joints_as_child.reserve(bodies);
+        self.model.frames.reserve(bodies + joints);
+        self.model.joints.reserve(joints);
     }
 
     /// Multiplies the masses and inertias of bodies, by their indices, by a positive factor.
@@ -75,7 +73,7 @@ impl MultibodyPlant {
     /// # Panics
     /// Panics if there are fewer bodies.
     pub fn scale_masses(&mut self, bodies: std::ops::Range<usize>, factor: f64) {
-        for body in &mut self.bodies[bodies] {
+        for body in &mut self.model.bodies[bodies] {
             body.inertia = body.inertia.scaled(factor);
         }
     }
@@ -86,20 +84,20 @@ impl MultibodyPlant {
         instance: ModelInstanceIndex,
         inertia: SpatialInertia,
     ) -> BodyIndex {
-        let body = BodyIndex::new(self.bodies.len());
+        let body = BodyIndex::new(self.model.bodies.len());
         let frame = FixedOffsetFrame::new(name, body, Isometry3::identity());
         let frame = self.insert_frame(frame.with_model_instance(instance), instance);
-        self.bodies.push(RigidBody {
+        self.model.bodies.push(RigidBody {
             name: name.into(),
             model_instance: instance,
             frame,
             inertia,
             gravity_compensation: 0.0,
         });
-        self.default_free_poses.push(None);
-        self.num_joints_as_child.push(0);
+        self.model.default_free_poses.push(None);
+        self.model.num_joints_as_child.push(0);
         self.islands.push();
-        self.taken.bodies.insert(instance, name, body);
+        self.model.taken.bodies.insert(instance, name, body);
         body
     }
 
@@ -107,29 +105,27 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the body or the instance is unknown, the name is empty or taken within
-    /// the instance, the pose is not finite, or after `finalize`.
+    /// the instance, or the pose is not finite.
     pub fn add_frame(&mut self, mut frame: FixedOffsetFrame) -> Result<FrameIndex> {
-        self.check_open(|| format!("frame '{}'", frame.name))?;
         let body_instance = self.body(frame.body)?.model_instance;
         let instance = *frame.model_instance.get_or_insert(body_instance);
         self.check_instance(instance)?;
-        self.check_new("frame", instance, &frame.name, &self.taken.frames)?;
+        self.check_new("frame", instance, &frame.name, &self.model.taken.frames)?;
         check_pose(|| format!("frame '{}': X_BF", frame.name), &frame.x_bf)?;
         Ok(self.insert_frame(frame, instance))
     }
 
     /// Adds a joint. The bodies may be connected to others already, as long as the new joint closes
     /// no loop. If the child turns out to be nearer to the world than the parent,
-    /// [`Self::finalize`] reverses the joint internally; the meaning of its positions stays the
+    /// [`Self::build`] reverses the joint internally; the meaning of its positions stays the
     /// same.
     ///
     /// # Errors
     /// Returns an error if a body or a frame is unknown, a frame is not fixed to its body, parent
-    /// and child are the same or have a joint between them already, a pose is not finite, the
-    /// joint closes a loop, the name of the joint or of a frame that it adds is empty or taken
-    /// within the instance, or after `finalize`.
+    /// and child are the same or have a joint between them already, a pose is not finite, the joint
+    /// closes a loop, or the name of the joint or of a frame that it adds is empty or taken within
+    /// the instance.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
-        self.check_open(|| format!("joint '{}'", joint.name))?;
         self.body(joint.parent)?;
         let child_instance = self.body(joint.child)?.model_instance;
         if joint.child == joint.parent {
@@ -141,18 +137,23 @@ impl MultibodyPlant {
         }
         let instance = *joint.model_instance.get_or_insert(child_instance);
         self.check_instance(instance)?;
-        self.check_new("joint", instance, &joint.name, &self.taken.joints)?;
+        self.check_new("joint", instance, &joint.name, &self.model.taken.joints)?;
         let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
-        if self.taken.joined.contains(&pair) {
+        if self.model.taken.joined.contains(&pair) {
             let joins = |j: &&Joint| (j.parent.min(j.child), j.parent.max(j.child)) == pair;
             let name = self.joint_name_to_tell(&joint);
-            let other = self.joints.iter().find(joins).map_or(String::new(), |j| {
-                if j.name == joint.name {
-                    self.scoped(j.model_instance(), &j.name)
-                } else {
-                    self.joint_name_to_tell(j)
-                }
-            });
+            let other = self
+                .model
+                .joints
+                .iter()
+                .find(joins)
+                .map_or(String::new(), |j| {
+                    if j.name == joint.name {
+                        self.scoped(j.model_instance(), &j.name)
+                    } else {
+                        self.joint_name_to_tell(j)
+                    }
+                });
             return Err(Error::exists(format!(
                 "joint '{name}' cannot connect bodies '{}' and '{}': joint '{other}' connects them \
                  already; remove one of the two joints",
@@ -173,7 +174,7 @@ impl MultibodyPlant {
                     let what = || format!("joint '{name}': the pose of its frame on the {suffix}");
                     check_pose(what, &x)?;
                     *new_frame = format!("{}_{suffix}", joint.name);
-                    self.check_new("frame", instance, new_frame, &self.taken.frames)?;
+                    self.check_new("frame", instance, new_frame, &self.model.taken.frames)?;
                 }
                 JointAttachment::Frame(frame) => {
                     let on = self.frame(frame)?.body;
@@ -181,7 +182,7 @@ impl MultibodyPlant {
                         return Err(Error::invalid(format!(
                             "joint '{}': frame '{}' is on body '{}'; choose a frame on the {suffix} '{}'",
                             self.joint_name_to_tell(&joint),
-                            self.frames[frame.index()].name,
+                            self.model.frames[frame.index()].name,
                             self.scoped_body_name(on),
                             self.scoped_body_name(body)
                         )));
@@ -213,8 +214,8 @@ impl MultibodyPlant {
         name: String,
     ) -> (JointAttachment, Isometry3<f64>) {
         let (frame, x) = match at {
-            JointAttachment::Body => (self.bodies[body.index()].frame, Isometry3::identity()),
-            JointAttachment::Frame(frame) => (frame, self.frames[frame.index()].x_bf),
+            JointAttachment::Body => (self.model.bodies[body.index()].frame, Isometry3::identity()),
+            JointAttachment::Frame(frame) => (frame, self.model.frames[frame.index()].x_bf),
             JointAttachment::Offset(x) => (self.push_frame(name, body, x, instance), x),
         };
         (JointAttachment::Frame(frame), x)
@@ -238,20 +239,20 @@ impl MultibodyPlant {
         frame: FixedOffsetFrame,
         instance: ModelInstanceIndex,
     ) -> FrameIndex {
-        let index = FrameIndex::new(self.frames.len());
-        self.taken.frames.insert(instance, &frame.name, index);
-        self.frames.push(frame);
+        let index = FrameIndex::new(self.model.frames.len());
+        self.model.taken.frames.insert(instance, &frame.name, index);
+        self.model.frames.push(frame);
         index
     }
 
     pub(super) fn push_joint(&mut self, joint: Joint) -> JointIndex {
-        let index = JointIndex::new(self.joints.len());
+        let index = JointIndex::new(self.model.joints.len());
         let instance = joint.model_instance();
-        self.taken.joints.insert(instance, &joint.name, index);
-        self.num_joints_as_child[joint.child.index()] += 1;
+        self.model.taken.joints.insert(instance, &joint.name, index);
+        self.model.num_joints_as_child[joint.child.index()] += 1;
         let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
-        self.taken.joined.insert(pair);
-        self.joints.push(joint);
+        self.model.taken.joined.insert(pair);
+        self.model.joints.push(joint);
         index
     }
 
@@ -276,13 +277,13 @@ impl MultibodyPlant {
     }
 
     /// Welds the bodies that no joint attaches to another body to the world, at `X_WB`, and returns
-    /// them. Without this, such bodies are free after `finalize`. Loading one model at a time, it
+    /// them. Without this, such bodies are free. Loading one model at a time, it
     /// places each model.
     ///
     /// ```
     /// use nalgebra::Isometry3;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let inertia = SpatialInertia::zero();
     /// let base = plant.add_rigid_body("base", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let lift = Isometry3::translation(0.0, 0.0, 1.0);
@@ -293,17 +294,17 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Returns an error after `finalize`, or if the name of a new joint is taken.
+    /// Returns an error if the name of a new joint is taken.
     pub fn weld_unattached_bodies(&mut self, x_wb: Isometry3<f64>) -> Result<Vec<BodyIndex>> {
-        self.check_open(|| "a weld".into())?;
-        let bodies = (1..self.bodies.len()).filter(|b| self.num_joints_as_child[*b] == 0);
+        let bodies =
+            (1..self.model.bodies.len()).filter(|b| self.model.num_joints_as_child[*b] == 0);
         let unattached: Vec<BodyIndex> = bodies.map(BodyIndex::new).collect();
         let weld = |body: &BodyIndex| {
             let RigidBody {
                 name,
                 model_instance,
                 ..
-            } = &self.bodies[body.index()];
+            } = &self.model.bodies[body.index()];
             let name = format!("world_welds_to_{name}");
             let weld = Joint::weld(name, BodyIndex::WORLD, *body, x_wb);
             weld.with_model_instance(*model_instance)
@@ -315,7 +316,7 @@ impl MultibodyPlant {
                 "joint",
                 joint.model_instance(),
                 joint.name(),
-                &self.taken.joints,
+                &self.model.taken.joints,
             )?;
         }
         for joint in joints {

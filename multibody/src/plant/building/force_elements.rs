@@ -3,19 +3,19 @@
 use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_numbers};
 use crate::model::{ForceElement, JointIndex, JointKind, TendonPart, wrong_tendon_part};
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 use nalgebra::Vector3;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Adds a spring, damper or bushing.
     ///
     /// # Errors
     /// Returns an error if a joint, body or frame is unknown, a joint is of the wrong kind, a
-    /// stiffness, damping or length is negative, a number is not finite, the parts of a path are
-    /// not in the order that [`TendonPart`] describes, or after `finalize`.
+    /// stiffness, damping or length is negative, a number is not finite, or the parts of a path are
+    /// not in the order that [`TendonPart`] describes.
     pub fn add_force_element(&mut self, element: ForceElement) -> Result<()> {
         let what = element.type_name();
-        self.check_open(|| format!("a {what}"))?;
         let (positive, any) = element.numbers();
         check_finite(what, any.iter().chain(&positive))?;
         if let Some(bad) = positive.iter().find(|x| **x < 0.0) {
@@ -57,10 +57,23 @@ impl MultibodyPlant {
                 self.frame(*frame_c)?;
             }
         }
-        self.force_elements.push(element);
+        self.model.force_elements.push(element);
         Ok(())
     }
 
+    /// Sets gravity (m/s^2), expressed in the world.
+    ///
+    /// # Errors
+    /// Returns an error if a component is not finite.
+    pub fn set_gravity(&mut self, gravity: Vector3<f64>) -> Result<()> {
+        let [x, y, z] = gravity.into();
+        check_numbers("gravity", &[("x", x), ("y", y), ("z", z)])?;
+        self.model.gravity = gravity;
+        Ok(())
+    }
+}
+
+impl MultibodyModel {
     /// Checks the path of a spatial tendon.
     pub(in crate::plant) fn check_path(&self, what: &str, path: &[TendonPart]) -> Result<()> {
         if let Some((part, why)) = wrong_tendon_part(path) {
@@ -96,18 +109,6 @@ impl MultibodyPlant {
     /// Returns gravity (m/s^2), expressed in the world; `[0, 0, -9.81]` unless it is set.
     pub fn gravity(&self) -> Vector3<f64> {
         self.gravity
-    }
-
-    /// Sets gravity (m/s^2), expressed in the world.
-    ///
-    /// # Errors
-    /// Returns an error if a component is not finite, or after `finalize`.
-    pub fn set_gravity(&mut self, gravity: Vector3<f64>) -> Result<()> {
-        self.check_open(|| "gravity".into())?;
-        let [x, y, z] = gravity.into();
-        check_numbers("gravity", &[("x", x), ("y", y), ("z", z)])?;
-        self.gravity = gravity;
-        Ok(())
     }
 }
 

@@ -6,12 +6,13 @@
 use crate::error::{Error, Result};
 use crate::model::checks::check_length;
 use crate::model::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use crate::plant::multibody_model::MultibodyModel;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::tree::{CoordinateKind, Topology};
 use std::ops::Range;
 use tarragon_framework::Scalar;
 
-impl MultibodyPlant {
+impl MultibodyModel {
     /// Returns the bodies of a model instance, by index (Drake's `GetBodyIndices`).
     ///
     /// # Errors
@@ -21,8 +22,8 @@ impl MultibodyPlant {
         let own = self.bodies().filter(|(_, b)| b.model_instance == instance);
         Ok(own.map(|(i, _)| i).collect())
     }
-    /// Returns the joints of a model instance, by index (Drake's `GetJointIndices`); `finalize`
-    /// adds the floating joints of free bodies.
+    /// Returns the joints of a model instance, by index (Drake's `GetJointIndices`). A
+    /// plant also has the floating joints of free bodies.
     ///
     /// # Errors
     /// Returns an error if the instance is unknown.
@@ -54,64 +55,57 @@ impl MultibodyPlant {
     pub fn num_actuators_in(&self, instance: ModelInstanceIndex) -> Result<usize> {
         Ok(self.joint_actuator_indices_in(instance)?.len())
     }
+}
+
+impl MultibodyPlant {
     /// Returns the number of positions of a model instance (Drake's
     /// `num_positions(model_instance)`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn num_positions_in(&self, instance: ModelInstanceIndex) -> Result<usize> {
-        self.count_in("num_positions_in", instance, CoordinateKind::Positions)
+        self.count_in(instance, CoordinateKind::Positions)
     }
     /// Returns the number of velocities of a model instance (Drake's
     /// `num_velocities(model_instance)`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn num_velocities_in(&self, instance: ModelInstanceIndex) -> Result<usize> {
-        self.count_in("num_velocities_in", instance, CoordinateKind::Velocities)
+        self.count_in(instance, CoordinateKind::Velocities)
     }
 
     /// Extracts the positions of a model instance from those of the plant, q (Drake's
     /// `GetPositionsFromArray`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the instance is unknown, or q has the wrong length.
+    /// Returns an error if the instance is unknown, or q has the wrong length.
     pub fn positions_from_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
         q: &[T],
     ) -> Result<Vec<T>> {
-        self.take(
-            "positions_from_array",
-            instance,
-            CoordinateKind::Positions,
-            q,
-        )
+        self.take(instance, CoordinateKind::Positions, q)
     }
     /// Extracts the velocities of a model instance from those of the plant, v (Drake's
     /// `GetVelocitiesFromArray`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the instance is unknown, or v has the wrong length.
+    /// Returns an error if the instance is unknown, or v has the wrong length.
     pub fn velocities_from_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
         v: &[T],
     ) -> Result<Vec<T>> {
-        self.take(
-            "velocities_from_array",
-            instance,
-            CoordinateKind::Velocities,
-            v,
-        )
+        self.take(instance, CoordinateKind::Velocities, v)
     }
     /// Writes the positions of a model instance into those of the plant, q (Drake's
     /// `SetPositionsInArray`).
     ///
     /// ```
     /// use nalgebra::Vector3;
-    /// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlant, SpatialInertia};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlantBuilder, SpatialInertia};
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let mut arms = vec![];
     /// for name in ["left", "right"] {
     ///     let arm = plant.add_model_instance(name)?;
@@ -119,7 +113,7 @@ impl MultibodyPlant {
     ///     plant.add_joint(Joint::revolute("elbow", BodyIndex::WORLD, link, Vector3::z())?)?;
     ///     arms.push(arm);
     /// }
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let mut q = plant.default_positions();
     /// plant.set_positions_in_array(arms[1], &[0.5], &mut q)?;
     /// assert_eq!(q, [0.0, 0.5]);
@@ -128,56 +122,52 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; q is
-    /// then unchanged.
+    /// Returns an error if the instance is unknown, or a length is wrong; q is then unchanged.
     pub fn set_positions_in_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
         q_instance: &[T],
         q: &mut [T],
     ) -> Result<()> {
-        let asked = "set_positions_in_array";
-        self.put(asked, instance, CoordinateKind::Positions, q_instance, q)
+        self.put(instance, CoordinateKind::Positions, q_instance, q)
     }
     /// Writes the velocities of a model instance into those of the plant, v (Drake's
     /// `SetVelocitiesInArray`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; v is
-    /// then unchanged.
+    /// Returns an error if the instance is unknown, or a length is wrong; v is then unchanged.
     pub fn set_velocities_in_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
         v_instance: &[T],
         v: &mut [T],
     ) -> Result<()> {
-        let asked = "set_velocities_in_array";
-        self.put(asked, instance, CoordinateKind::Velocities, v_instance, v)
+        self.put(instance, CoordinateKind::Velocities, v_instance, v)
     }
 
     /// Returns the default positions of a model instance (Drake's
     /// `GetDefaultPositions(model_instance)`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn default_positions_in(&self, instance: ModelInstanceIndex) -> Result<Vec<f64>> {
         let (q, which) = (self.default_positions(), CoordinateKind::Positions);
-        self.take("default_positions_in", instance, which, &q)
+        self.take(instance, which, &q)
     }
     /// Sets the default positions of all joints of a model instance (Drake's
     /// `SetDefaultPositions(model_instance, q_instance)`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the instance is unknown, the number of positions
-    /// is wrong, one is not finite, or a quaternion is zero. Nothing changes in that case.
+    /// Returns an error if the instance is unknown, the number of positions is wrong, one is not
+    /// finite, or a quaternion is zero. Nothing changes in that case.
     pub fn set_default_positions_in(
         &mut self,
         instance: ModelInstanceIndex,
         q_instance: &[f64],
     ) -> Result<()> {
-        let (asked, which) = ("set_default_positions_in", CoordinateKind::Positions);
+        let which = CoordinateKind::Positions;
         let mut q = self.default_positions();
-        self.put(asked, instance, which, q_instance, &mut q)?;
+        self.put(instance, which, q_instance, &mut q)?;
         self.set_default_positions(&q)
     }
 
@@ -203,25 +193,19 @@ impl MultibodyPlant {
         })
     }
 
-    fn count_in(
-        &self,
-        asked: &str,
-        instance: ModelInstanceIndex,
-        which: CoordinateKind,
-    ) -> Result<usize> {
+    fn count_in(&self, instance: ModelInstanceIndex, which: CoordinateKind) -> Result<usize> {
         self.check_instance(instance)?;
-        let ranges = self.ranges_in(self.finalized(asked)?, instance, which);
+        let ranges = self.ranges_in(&self.topology, instance, which);
         Ok(ranges.map(|range| range.len()).sum())
     }
 
     pub(crate) fn take<T: Scalar>(
         &self,
-        asked: &str,
         instance: ModelInstanceIndex,
         which: CoordinateKind,
         all: &[T],
     ) -> Result<Vec<T>> {
-        let topology = self.finalized(asked)?;
+        let topology = &self.topology;
         self.check_instance(instance)?;
         check_length(which.name(), all.len(), topology.count(which))?;
         let own = self.ranges_in(topology, instance, which);
@@ -230,14 +214,13 @@ impl MultibodyPlant {
 
     pub(crate) fn put<T: Scalar>(
         &self,
-        asked: &str,
         instance: ModelInstanceIndex,
         which: CoordinateKind,
         own: &[T],
         all: &mut [T],
     ) -> Result<()> {
-        let topology = self.finalized(asked)?;
-        let expected = self.count_in(asked, instance, which)?;
+        let topology = &self.topology;
+        let expected = self.count_in(instance, which)?;
         check_length(which.name(), all.len(), topology.count(which))?;
         check_length(which.name(), own.len(), expected).map_err(|e| {
             let name = &self.model_instances[instance.index()];

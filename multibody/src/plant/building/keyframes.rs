@@ -3,17 +3,18 @@
 use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_pose};
 use crate::model::{Keyframe, KeyframeLoss, KeyframePart};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 use crate::plant::multibody_plant::MultibodyPlant;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Adds a keyframe.
     ///
     /// # Errors
     /// Returns an error if a joint, a body or an actuator is unknown, if the number of positions or
-    /// velocities of a joint is wrong, if a position, a pose, a velocity or an input is not finite,
-    /// or after `finalize`.
+    /// velocities of a joint is wrong, if a position, a pose, or a velocity or an input is not
+    /// finite.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
-        self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
         for (joint, q) in &keyframe.positions {
             let checked = self.joint(*joint)?.check_default_positions(q);
@@ -47,104 +48,21 @@ impl MultibodyPlant {
                 [input].into_iter(),
             )?;
         }
-        self.keyframes.push(keyframe);
+        self.model.keyframes.push(keyframe);
         Ok(())
-    }
-    /// Returns all keyframes, in order of addition.
-    pub fn keyframes(&self) -> &[Keyframe] {
-        &self.keyframes
     }
     /// Records that a part of a keyframe is missing, so that asking for it returns an error.
     pub fn add_keyframe_loss(&mut self, loss: KeyframeLoss) {
-        self.keyframe_losses.push(loss);
-    }
-
-    /// Returns the default positions q, overridden by the keyframe `name`, plain or scoped
-    /// (`model::name`). Before `finalize`, these are the positions that the plant would have if it
-    /// were finalized now; elements that are added later can change their order and number.
-    ///
-    /// # Errors
-    /// Returns an error if no keyframe or more than one has this name, or if its positions could
-    /// not be read. Before `finalize`, also returns the errors of `finalize`.
-    pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
-        let keyframe = self.keyframe_by_name(name)?;
-        let Some(topology) = &self.topology else {
-            return self.finalized_copy()?.keyframe_positions(name);
-        };
-        let mut q = self.default_positions();
-        for (joint, positions) in &keyframe.positions {
-            let start = topology.starts[joint.index()].0;
-            q[start..start + positions.len()].copy_from_slice(positions);
-        }
-        for (body, x_wb) in &keyframe.free_poses {
-            // A body that has been given a joint since then keeps the default positions of that
-            // joint.
-            let joint = self.inboard_joint(*body);
-            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
-                let start = topology.starts[joint.index()].0;
-                let positions = self.joints[joint.index()].floating_positions(x_wb);
-                q[start..start + positions.len()].copy_from_slice(&positions);
-            }
-        }
-        Ok(q)
-    }
-
-    /// Returns the velocities v at the keyframe `name`, plain or scoped (`model::name`); 0 for
-    /// joints that the keyframe omits. Before `finalize`, see [`Self::keyframe_positions`].
-    ///
-    /// # Errors
-    /// Returns an error if no keyframe or more than one has this name, or if its velocities could
-    /// not be read. Before `finalize`, also returns the errors of `finalize`.
-    pub fn keyframe_velocities(&self, name: &str) -> Result<Vec<f64>> {
-        let keyframe = self.keyframe_with(name, KeyframePart::Velocities)?;
-        let Some(topology) = &self.topology else {
-            return self.finalized_copy()?.keyframe_velocities(name);
-        };
-        let mut v = vec![0.0; self.num_velocities()];
-        for (joint, velocities) in &keyframe.velocities {
-            let start = topology.starts[joint.index()].1;
-            v[start..start + velocities.len()].copy_from_slice(velocities);
-        }
-        for (body, v_wb) in &keyframe.free_velocities {
-            let joint = self.inboard_joint(*body);
-            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
-                let start = topology.starts[joint.index()].1;
-                let own = v_wb.rotational.iter().chain(&v_wb.translational);
-                for (place, value) in v[start..start + 6].iter_mut().zip(own) {
-                    *place = *value;
-                }
-            }
-        }
-        Ok(v)
-    }
-
-    /// Returns the inputs of all actuators at the keyframe `name`, plain or scoped (`model::name`),
-    /// for the port `actuation`; 0 for actuators that the keyframe omits.
-    ///
-    /// # Errors
-    /// Returns an error if no keyframe or more than one has this name, or if its controls could not
-    /// be read: their number is wrong, or the MJCF file is read as by Drake, where inputs are
-    /// efforts.
-    pub fn keyframe_actuation(&self, name: &str) -> Result<Vec<f64>> {
-        let keyframe = self.keyframe_with(name, KeyframePart::Controls)?;
-        let mut actuation = vec![0.0; self.actuators.len()];
-        for (actuator, input) in &keyframe.controls {
-            actuation[actuator.index()] = *input;
-        }
-        Ok(actuation)
+        self.model.keyframe_losses.push(loss);
     }
 
     /// Takes the default positions of all joints, and the default poses of free bodies, from the
-    /// keyframe `name`, plain or scoped (`model::name`), before or after `finalize`.
+    /// keyframe `name`, plain or scoped (`model::name`).
     ///
     /// # Errors
     /// Returns an error if no keyframe or more than one has this name, or if its positions could
     /// not be read. Nothing changes in that case.
     pub fn set_default_positions_to_keyframe(&mut self, name: &str) -> Result<()> {
-        if self.is_finalized() {
-            let q = self.keyframe_positions(name)?;
-            return self.set_default_positions(&q);
-        }
         // All of these were checked when the keyframe was added.
         let keyframe = self.keyframe_by_name(name)?.clone();
         for (joint, q) in &keyframe.positions {
@@ -155,13 +73,12 @@ impl MultibodyPlant {
         }
         Ok(())
     }
+}
 
-    /// Returns a finalized copy, whose geometry is not registered anywhere.
-    fn finalized_copy(&self) -> Result<Self> {
-        let mut copy = self.clone();
-        copy.registration = None;
-        copy.finalize()?;
-        Ok(copy)
+impl MultibodyModel {
+    /// Returns all keyframes, in order of addition.
+    pub fn keyframes(&self) -> &[Keyframe] {
+        &self.keyframes
     }
 
     /// Returns the keyframe `name`, plain or scoped (`model::name`).
@@ -194,5 +111,77 @@ impl MultibodyPlant {
             None => Ok(keyframe),
             Some(loss) => Err(Error::invalid(format!("keyframe '{name}': {}", loss.why))),
         }
+    }
+}
+
+impl MultibodyPlant {
+    /// Returns the default positions q, overridden by the keyframe `name`, plain or scoped
+    /// (`model::name`).
+    ///
+    /// # Errors
+    /// Returns an error if no keyframe or more than one has this name, or if its positions could
+    /// not be read.
+    pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
+        let keyframe = self.keyframe_by_name(name)?;
+        let topology = &self.topology;
+        let mut q = self.default_positions();
+        for (joint, positions) in &keyframe.positions {
+            let start = topology.starts[joint.index()].0;
+            q[start..start + positions.len()].copy_from_slice(positions);
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            // A body that has been given a joint since then keeps the default positions of that
+            // joint.
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].0;
+                let positions = self.joints[joint.index()].floating_positions(x_wb);
+                q[start..start + positions.len()].copy_from_slice(&positions);
+            }
+        }
+        Ok(q)
+    }
+
+    /// Returns the velocities v at the keyframe `name`, plain or scoped (`model::name`); 0 for
+    /// joints that the keyframe omits.
+    ///
+    /// # Errors
+    /// Returns an error if no keyframe or more than one has this name, or if its velocities could
+    /// not be read.
+    pub fn keyframe_velocities(&self, name: &str) -> Result<Vec<f64>> {
+        let keyframe = self.keyframe_with(name, KeyframePart::Velocities)?;
+        let topology = &self.topology;
+        let mut v = vec![0.0; self.num_velocities()];
+        for (joint, velocities) in &keyframe.velocities {
+            let start = topology.starts[joint.index()].1;
+            v[start..start + velocities.len()].copy_from_slice(velocities);
+        }
+        for (body, v_wb) in &keyframe.free_velocities {
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].1;
+                let own = v_wb.rotational.iter().chain(&v_wb.translational);
+                for (place, value) in v[start..start + 6].iter_mut().zip(own) {
+                    *place = *value;
+                }
+            }
+        }
+        Ok(v)
+    }
+
+    /// Returns the inputs of all actuators at the keyframe `name`, plain or scoped (`model::name`),
+    /// for the port `actuation`; 0 for actuators that the keyframe omits.
+    ///
+    /// # Errors
+    /// Returns an error if no keyframe or more than one has this name, or if its controls could not
+    /// be read: their number is wrong, or the MJCF file is read as by Drake, where inputs are
+    /// efforts.
+    pub fn keyframe_actuation(&self, name: &str) -> Result<Vec<f64>> {
+        let keyframe = self.keyframe_with(name, KeyframePart::Controls)?;
+        let mut actuation = vec![0.0; self.actuators.len()];
+        for (actuator, input) in &keyframe.controls {
+            actuation[actuator.index()] = *input;
+        }
+        Ok(actuation)
     }
 }

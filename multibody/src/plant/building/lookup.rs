@@ -6,15 +6,16 @@ use crate::model::{
     ModelInstanceIndex, RigidBody,
 };
 use crate::plant::element_names::NameIndex;
-use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
+use crate::plant::multibody_model::MultibodyModel;
+use crate::plant::multibody_model::out_of_range;
 use std::ops::Index;
 use tarragon_documents::names;
 
 /// Elements by their indices, as in lists: an index of another plant, which may be out of range,
-/// panics. [`MultibodyPlant::body`] and its siblings return errors instead.
+/// panics. [`MultibodyModel::body`] and its siblings return errors instead.
 macro_rules! indexed {
     ($($index:ty => $element:ty, $list:ident;)*) => {$(
-        impl Index<$index> for MultibodyPlant {
+        impl Index<$index> for MultibodyModel {
             type Output = $element;
             fn index(&self, index: $index) -> &$element {
                 &self.$list[index.index()]
@@ -28,7 +29,7 @@ indexed! {
     JointIndex => Joint, joints;
 }
 
-impl MultibodyPlant {
+impl MultibodyModel {
     /// Returns the time step (s), 0 for continuous time.
     pub fn time_step(&self) -> f64 {
         self.time_step
@@ -45,7 +46,7 @@ impl MultibodyPlant {
     pub fn num_frames(&self) -> usize {
         self.frames.len()
     }
-    /// Returns the number of joints, including those that `finalize` added.
+    /// Returns the number of joints, including those that building the plant added.
     pub fn num_joints(&self) -> usize {
         self.joints.len()
     }

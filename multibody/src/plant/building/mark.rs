@@ -1,16 +1,16 @@
 //! Rollback of a plant after a model has failed to load.
 
 use crate::model::{BodyIndex, JointActuatorIndex};
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use nalgebra::Vector3;
 use tarragon_geometry::FrameId;
 
-/// A state of a plant that is not finalized yet, to which it can go back: the lengths of its lists,
-/// and its gravity. A reader of models takes back what it has added before it failed.
+/// A state of a builder of plants to which it can go back: the lengths of its lists, and its
+/// gravity. A reader of models takes back what it has added before it failed.
 ///
 /// ```
 /// use tarragon_multibody::*;
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mark = PlantMark::new(&plant);
 /// plant.add_rigid_body("a", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
 /// mark.take_back(&mut plant, |_| true);
@@ -47,7 +47,7 @@ pub struct PlantMark {
 
 impl PlantMark {
     /// Remembers the present state of a plant.
-    pub fn new(plant: &MultibodyPlant) -> Self {
+    pub fn new(plant: &MultibodyPlantBuilder) -> Self {
         let registration = plant.registration.as_ref();
         Self {
             model_instances: plant.model_instances.len(),
@@ -80,22 +80,22 @@ impl PlantMark {
 
     /// Removes everything that was added to the plant since the mark; what was changed stays.
     /// `has_frame` says whether a frame is (still) in the scene.
-    pub fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
-        let taken = &mut plant.taken;
-        for body in plant.bodies.drain(self.bodies..) {
+    pub fn take_back(self, plant: &mut MultibodyPlantBuilder, has_frame: impl Fn(FrameId) -> bool) {
+        let taken = &mut plant.model.taken;
+        for body in plant.model.bodies.drain(self.bodies..) {
             taken.bodies.remove(body.model_instance, &body.name);
         }
-        for frame in plant.frames.drain(self.frames..) {
+        for frame in plant.model.frames.drain(self.frames..) {
             taken.frames.remove(frame.model_instance(), &frame.name);
         }
-        for joint in plant.joints.drain(self.joints..) {
+        for joint in plant.model.joints.drain(self.joints..) {
             let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
             taken.joined.remove(&pair);
             taken.joints.remove(joint.model_instance(), &joint.name);
-            plant.num_joints_as_child[joint.child.index()] -= 1;
+            plant.model.num_joints_as_child[joint.child.index()] -= 1;
         }
         plant.islands.truncate(self.bodies, self.num_joined);
-        for (i, actuator) in plant.actuators.drain(self.actuators..).enumerate() {
+        for (i, actuator) in plant.model.actuators.drain(self.actuators..).enumerate() {
             let index = JointActuatorIndex::new(self.actuators + i);
             if let Some(joint) = actuator.joint() {
                 taken.driven.remove(&(joint, index));
@@ -104,38 +104,42 @@ impl PlantMark {
                 .actuators
                 .remove(actuator.model_instance, &actuator.name);
         }
-        for name in plant.model_instances.drain(self.model_instances..) {
+        for name in plant.model.model_instances.drain(self.model_instances..) {
             taken.instances.remove(&name);
         }
-        plant.num_joints_as_child.truncate(self.bodies);
-        plant.default_free_poses.truncate(self.bodies);
-        plant.constraints.truncate(self.constraints);
+        plant.model.num_joints_as_child.truncate(self.bodies);
+        plant.model.default_free_poses.truncate(self.bodies);
+        plant.model.constraints.truncate(self.constraints);
         let constraints = self.constraints;
-        plant.inactive_constraints.retain(|i| *i < constraints);
-        drop(plant.solver_parameters.split_off(&constraints));
-        plant.equalities.truncate(self.equalities);
-        plant.force_elements.truncate(self.force_elements);
-        plant.keyframes.truncate(self.keyframes);
-        plant.keyframe_losses.truncate(self.keyframe_losses);
-        plant.cameras.truncate(self.cameras);
-        plant.sites.truncate(self.sites);
-        plant.sensors.truncate(self.sensors);
-        plant.filter_groups.truncate(self.filter_groups);
-        plant.excluded.truncate(self.excluded);
+        plant
+            .model
+            .inactive_constraints
+            .retain(|i| *i < constraints);
+        drop(plant.model.solver_parameters.split_off(&constraints));
+        plant.model.equalities.truncate(self.equalities);
+        plant.model.force_elements.truncate(self.force_elements);
+        plant.model.keyframes.truncate(self.keyframes);
+        plant.model.keyframe_losses.truncate(self.keyframe_losses);
+        plant.model.cameras.truncate(self.cameras);
+        plant.model.sites.truncate(self.sites);
+        plant.model.sensors.truncate(self.sensors);
+        plant.model.filter_groups.truncate(self.filter_groups);
+        plant.model.excluded.truncate(self.excluded);
         let first = BodyIndex::new(self.bodies);
-        drop(plant.mjcf_parents.split_off(&first));
-        plant.collision_masks.truncate(self.collision_masks);
-        plant.contact_pairs.truncate(self.contact_pairs);
-        plant.deformables.truncate(self.deformables);
-        plant.gravity = self.gravity;
+        drop(plant.model.mjcf_parents.split_off(&first));
+        plant.model.collision_masks.truncate(self.collision_masks);
+        plant.model.contact_pairs.truncate(self.contact_pairs);
+        plant.model.deformables.truncate(self.deformables);
+        plant.model.gravity = self.gravity;
         let instances = self.model_instances;
         plant
+            .model
             .weightless
             .retain(|instance| instance.index() < instances);
         if !self.is_source {
-            plant.registration = None;
+            plant.model.registration = None;
         }
-        if let Some(registration) = &mut plant.registration {
+        if let Some(registration) = &mut plant.model.registration {
             registration.frames.truncate(self.bodies);
             registration.num_complete = self.num_complete;
             let start = self.num_complete.min(registration.frames.len());

@@ -1,4 +1,4 @@
-//! Elements, geometry and settings of a plant, and `finalize`.
+//! Builder of plants: elements, geometry and settings.
 
 pub(super) mod actuators;
 pub(super) mod annotations;
@@ -10,11 +10,11 @@ pub(super) mod contact_settings;
 pub(super) mod declared;
 pub(super) mod defaults;
 pub(super) mod elements;
-pub(super) mod finalize;
 pub(super) mod force_elements;
 pub(super) mod geometry;
 pub(super) mod instances;
 pub(super) mod keyframes;
 pub(super) mod lookup;
 pub(super) mod mark;
+pub(super) mod plant_builder;
 pub(super) mod settings;

@@ -1,22 +1,16 @@
-//! Settings that may change at any time, even after `finalize`: limits and damping.
-//!
-//! They do not change the tree. A diagram owns its plant, so settings must be made before the plant
-//! is added to a diagram.
+//! Settings of joints and actuators: limits and damping.
 
 use crate::error::Result;
 use crate::model::{Joint, JointActuatorIndex, JointIndex, Limited, check_effort_limit};
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Sets how quaternions advance in a discrete step. With `true` (the default), they turn by
     /// exactly `w dt` and keep their length. With `false`, `N(q) v dt` is added to them as in
     /// Drake, which turns them by only `2 atan(|w| dt / 2)` and makes them longer.
     pub fn set_exact_rotations(&mut self, exact: bool) {
-        self.exact_rotations = exact;
-    }
-    /// Returns true if quaternions turn by exactly `w dt` in a discrete step.
-    pub fn exact_rotations(&self) -> bool {
-        self.exact_rotations
+        self.model.exact_rotations = exact;
     }
 
     /// Sets the position limits of a joint (rad or m); infinite means none (Drake's
@@ -25,12 +19,12 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let inertia = SpatialInertia::zero();
     /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let lift = Joint::prismatic("lift", BodyIndex::WORLD, cabin, Vector3::z())?;
     /// let lift = plant.add_joint(lift)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// plant.set_joint_position_limits(lift, &[0.0], &[30.0])?;
     /// assert_eq!(plant.position_upper_limits(), [30.0]);
     /// # Ok::<(), tarragon_multibody::Error>(())
@@ -75,8 +69,7 @@ impl MultibodyPlant {
         self.set_joint_limits(joint, Limited::Acceleration, lower, upper)
     }
     /// Sets the damping of a joint per velocity (N m s/rad or N s/m; Drake's
-    /// `Joint::set_default_damping_vector`). Unlike in Drake, this is also possible after
-    /// `finalize`.
+    /// `Joint::set_default_damping_vector`).
     ///
     /// # Errors
     /// Returns an error if the joint is unknown, there are not as many values as velocities, or one
@@ -93,7 +86,7 @@ impl MultibodyPlant {
     pub fn set_effort_limit(&mut self, actuator: JointActuatorIndex, limit: f64) -> Result<()> {
         self.joint_actuator(actuator)?;
         check_effort_limit(limit).map_err(|why| self.actuator_error(actuator, &why))?;
-        self.actuators[actuator.index()].effort_limit = limit;
+        self.model.actuators[actuator.index()].effort_limit = limit;
         Ok(())
     }
 
@@ -114,7 +107,14 @@ impl MultibodyPlant {
         change: impl FnOnce(&mut Joint) -> Result<(), String>,
     ) -> Result<()> {
         self.joint(joint)?;
-        let changed = change(&mut self.joints[joint.index()]);
+        let changed = change(&mut self.model.joints[joint.index()]);
         changed.map_err(|why| self.joint_error(joint, &why))
+    }
+}
+
+impl MultibodyModel {
+    /// Returns true if quaternions turn by exactly `w dt` in a discrete step.
+    pub fn exact_rotations(&self) -> bool {
+        self.exact_rotations
     }
 }

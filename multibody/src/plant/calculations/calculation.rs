@@ -28,13 +28,12 @@ impl MultibodyPlant {
     /// Prepares the function `asked` at given positions, with given parameters.
     pub(in crate::plant) fn calculation<'a, T: Scalar>(
         &'a self,
-        asked: &str,
         positions: &'a PositionKinematics<T>,
         parameters: &'a ModelParameters<T>,
     ) -> Result<Calculation<'a, T>> {
         Ok(Calculation {
             plant: self,
-            topology: self.topology_of(asked, positions)?,
+            topology: self.topology_of(positions)?,
             positions,
             parameters,
         })

@@ -13,16 +13,17 @@ impl MultibodyPlant {
     /// `v^T M v / 2`. The reflected inertia of rotors (times the gear ratio squared) is on the
     /// diagonal.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions belong to another plant.
+    /// Returns an error if the positions belong to another plant.
     pub fn calc_mass_matrix<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<DMatrix<T>> {
         let model = ModelParameters::empty();
-        let here = self.calculation("calc_mass_matrix", positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         Ok(here.mass_matrix())
     }
 
@@ -32,29 +33,30 @@ impl MultibodyPlant {
     /// Uses the masses of the model.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions belong to another plant.
+    /// Returns an error if the positions belong to another plant.
     pub fn calc_mass_matrix_diagonal<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<Vec<T>> {
         let model = ModelParameters::empty();
-        let here = self.calculation("calc_mass_matrix_diagonal", positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         Ok(here.mass_matrix_diagonal())
     }
 
     /// Computes the generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of `M(q)
     /// vdot + C(q, v) v = tau_g(q) + tau`.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions belong to another plant.
+    /// Returns an error if the positions belong to another plant.
     pub fn calc_gravity_generalized_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<Vec<T>> {
         let model = ModelParameters::empty();
-        let here = self.calculation("calc_gravity_generalized_forces", positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         Ok(here.gravity_forces())
     }
 
@@ -62,11 +64,12 @@ impl MultibodyPlant {
     /// accelerations `vdot`, without gravity and damping. Rotors contribute their reflected
     /// inertia.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if positions or velocities belong to another plant, or
-    /// `vdot` has the wrong length or a value that is not finite.
+    /// Returns an error if positions or velocities belong to another plant, or `vdot` has the wrong
+    /// length or a value that is not finite.
     pub fn calc_inverse_dynamics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -74,50 +77,48 @@ impl MultibodyPlant {
         vdot: &[T],
     ) -> Result<Vec<T>> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation("calc_inverse_dynamics", positions, &model)?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         here.inverse_dynamics(velocities, vdot, None)
     }
 
     /// Computes the forces `C(q, v) v` (N, N m) of centripetal and Coriolis acceleration, in the
     /// order of v.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    /// Returns an error if positions or velocities belong to another plant.
     pub fn calc_bias_term<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<Vec<T>> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation("calc_bias_term", positions, &model)?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         Ok(here.bias_term(velocities))
     }
 
     /// Computes the position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions belong to another plant, or if no body
-    /// has mass.
+    /// Returns an error if the positions belong to another plant, or if no body has mass.
     pub fn calc_center_of_mass_position_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<Vector3<T>> {
         let model = ModelParameters::empty();
-        let here = self.calculation("calc_center_of_mass_position_in_world", positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         here.center_of_mass()
     }
 
     /// Computes the velocity of the centre of mass in the world, `v_WScm_W` (m/s).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`], and an error if the
@@ -128,20 +129,15 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
     ) -> Result<Vector3<T>> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation(
-                "calc_center_of_mass_translational_velocity_in_world",
-                positions,
-                &model,
-            )?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         here.center_of_mass_velocity(velocities)
     }
 
     /// Computes the Jacobian of the velocity of the centre of mass, 3 by `num_velocities`:
     /// `v_WScm_W = J v`.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`].
@@ -150,21 +146,18 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
     ) -> Result<Matrix3xX<T>> {
         let model = ModelParameters::empty();
-        let here = self.calculation(
-            "calc_jacobian_center_of_mass_translational_velocity",
-            positions,
-            &model,
-        )?;
+        let here = self.calculation(positions, &model)?;
         here.center_of_mass_jacobian()
     }
 
     /// Computes the spatial momentum of all bodies in the world about a point P, `L_WSP_W` (N m s,
     /// N s); `p_wop_w` is the position of P (m).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    /// Returns an error if positions or velocities belong to another plant.
     pub fn calc_spatial_momentum_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -172,27 +165,24 @@ impl MultibodyPlant {
         p_wop_w: &Vector3<T>,
     ) -> Result<SpatialVector<T>> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation("calc_spatial_momentum_in_world", positions, &model)?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         Ok(here.spatial_momentum(velocities, p_wop_w))
     }
 
     /// Computes the kinetic energy of all bodies and rotors (J).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    /// Returns an error if positions or velocities belong to another plant.
     pub fn calc_kinetic_energy<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation("calc_kinetic_energy", positions, &model)?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         Ok(here.kinetic_energy(velocities))
     }
 
@@ -200,13 +190,14 @@ impl MultibodyPlant {
     /// origin, and of springs. Bushings contribute nothing, because their forces have no potential
     /// in general.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the positions belong to another plant.
+    /// Returns an error if the positions belong to another plant.
     pub fn calc_potential_energy<T: Scalar>(&self, positions: &PositionKinematics<T>) -> Result<T> {
         let model = ModelParameters::empty();
-        let here = self.calculation("calc_potential_energy", positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         Ok(here.potential_energy())
     }
 }

@@ -22,11 +22,12 @@ impl MultibodyPlant {
     /// it, far less than that of inverse dynamics in [`AutoDiff`]. Force elements other than
     /// gravity, joint damping and springs on joints are differentiated by [`AutoDiff`].
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if positions, velocities or forces belong to another
-    /// plant, or `vdot` has the wrong length or a value that is not finite.
+    /// Returns an error if positions, velocities or forces belong to another plant, or `vdot` has
+    /// the wrong length or a value that is not finite.
     pub fn calc_inverse_dynamics_derivatives(
         &self,
         positions: &PositionKinematics<f64>,
@@ -34,8 +35,8 @@ impl MultibodyPlant {
         vdot: &[f64],
         applied: &MultibodyForces<f64>,
     ) -> Result<InverseDynamicsDerivatives> {
-        let (asked, model) = ("calc_inverse_dynamics_derivatives", self.model_parameters());
-        let here = self.calculation(asked, positions, &model)?.at(velocities)?;
+        let model = self.model_parameters();
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         self.check_forces(applied)?;
         here.inverse_dynamics_derivatives(velocities, vdot, applied)
     }
@@ -47,12 +48,12 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.0)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.0)?;
     /// let point_mass = nalgebra::Matrix3::zeros();
     /// let bob = SpatialInertia::from_central(2.0, -Vector3::z(), point_mass)?;
     /// let rod = plant.add_rigid_body("rod", ModelInstanceIndex::DEFAULT, bob)?;
     /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, rod, Vector3::y())?)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let positions = plant.calc_position_kinematics(&[0.5_f64])?;
     /// let velocities = plant.calc_velocity_kinematics(&positions, &[0.0])?;
     /// let none = plant.zero_forces();
@@ -61,19 +62,20 @@ impl MultibodyPlant {
     /// # Ok::<(), Error>(())
     /// ```
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if positions, velocities or forces belong to another
-    /// plant, or if a joint moves neither mass nor rotational inertia; the message names the body.
+    /// Returns an error if positions, velocities or forces belong to another plant, or if a joint
+    /// moves neither mass nor rotational inertia; the message names the body.
     pub fn calc_forward_dynamics_derivatives(
         &self,
         positions: &PositionKinematics<f64>,
         velocities: &VelocityKinematics<f64>,
         applied: &MultibodyForces<f64>,
     ) -> Result<ForwardDynamicsDerivatives> {
-        let (asked, model) = ("calc_forward_dynamics_derivatives", self.model_parameters());
-        let here = self.calculation(asked, positions, &model)?.at(velocities)?;
+        let model = self.model_parameters();
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         self.check_forces(applied)?;
         here.forward_dynamics_derivatives(velocities, applied)
     }
@@ -121,7 +123,7 @@ impl MultibodyPlant {
         let constants: Vec<Vec<AutoDiff>> = state.constants.iter().map(lift).collect();
         let (positions, velocities) = (state.positions, state.velocities);
         let n = self.num_velocities();
-        let tree = self.tree_of("derivatives of force elements", positions)?;
+        let tree = self.tree_of(positions)?;
         for first in (0..2 * n).step_by(DIRECTIONS) {
             let (mut qdot, mut v) = (vec![], vec![]);
             for (k, x) in velocities.v.iter().enumerate() {
@@ -140,7 +142,7 @@ impl MultibodyPlant {
             let positions = self.calc_position_kinematics(&q)?;
             let velocities = self.calc_velocity_kinematics(&positions, &v)?;
             let mut forces = self.zero_forces();
-            let state = self.element_state(&positions, &velocities, &constants)?;
+            let state = self.element_state(&positions, &velocities, &constants);
             for element in elements {
                 state.add_force(*element, &mut forces);
             }

@@ -17,10 +17,10 @@ impl MultibodyPlant {
     /// Allocates only if `out` is too small.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if q has the wrong length, a value that is not finite,
-    /// or a quaternion of length 0.
+    /// Returns an error if q has the wrong length, a value that is not finite, or a quaternion of
+    /// length 0.
     pub fn calc_body_poses<T: Scalar>(&self, q: &[T], out: &mut Vec<Isometry3<T>>) -> Result<()> {
-        let topology = self.finalized("calc_body_poses")?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::Positions, q)?;
         let name = |body| self.scoped_body_name(BodyIndex::new(body));
         kinematics::calc_body_poses(&topology.tree, q, out, name)
@@ -29,8 +29,8 @@ impl MultibodyPlant {
     /// Computes body poses and joint axes at positions q; quaternions are normalised.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if q has the wrong length, a value that is not finite,
-    /// or a quaternion of length 0.
+    /// Returns an error if q has the wrong length, a value that is not finite, or a quaternion of
+    /// length 0.
     pub fn calc_position_kinematics<T: Scalar>(&self, q: &[T]) -> Result<PositionKinematics<T>> {
         let mut kinematics = PositionKinematics::empty();
         self.update_position_kinematics(&mut kinematics, q)?;
@@ -48,7 +48,7 @@ impl MultibodyPlant {
         positions: &mut PositionKinematics<T>,
         q: &[T],
     ) -> Result<()> {
-        let topology = self.finalized("calc_position_kinematics")?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::Positions, q)?;
         let name = |body| self.scoped_body_name(BodyIndex::new(body));
         positions.update(&topology.tree, q, name)
@@ -60,7 +60,7 @@ impl MultibodyPlant {
         poses: &mut BodyPoses<T>,
         q: &[T],
     ) -> Result<()> {
-        let topology = self.finalized("calc_body_poses")?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::Positions, q)?;
         let name = |body| self.scoped_body_name(BodyIndex::new(body));
         poses.update(&topology.tree, q, name)
@@ -69,8 +69,8 @@ impl MultibodyPlant {
     /// Computes the spatial velocities of all bodies.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions belong to another plant, or v has the
-    /// wrong length or a value that is not finite.
+    /// Returns an error if the positions belong to another plant, or v has the wrong length or a
+    /// value that is not finite.
     pub fn calc_velocity_kinematics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -92,9 +92,8 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<()> {
-        let asked = "calc_velocity_kinematics";
-        let tree = self.tree_of(asked, positions)?;
-        let topology = self.finalized(asked)?;
+        let tree = self.tree_of(positions)?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::Velocities, v)?;
         velocities.update(tree, positions, v);
         Ok(())
@@ -112,10 +111,9 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         vdot: &[T],
     ) -> Result<Vec<SpatialVector<T>>> {
-        let asked = "calc_spatial_accelerations";
-        let tree = self.tree_of(asked, positions)?;
+        let tree = self.tree_of(positions)?;
         velocities.check(tree)?;
-        let topology = self.finalized(asked)?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::Accelerations, vdot)?;
         let mut a_wb = vec![];
         kinematics::spatial_accelerations(tree, positions, velocities, Some(vdot), &mut a_wb);
@@ -127,8 +125,7 @@ impl MultibodyPlant {
     /// v` (or `J qdot`). `p_bobp_b` is the position of Bp in B (m).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions belong to another plant, or a frame is
-    /// unknown.
+    /// Returns an error if the positions belong to another plant, or a frame is unknown.
     pub fn calc_jacobian_spatial_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -138,7 +135,7 @@ impl MultibodyPlant {
         frame_a: FrameIndex,
         frame_e: FrameIndex,
     ) -> Result<Matrix6xX<T>> {
-        let tree = self.tree_of("calc_jacobian_spatial_velocity", positions)?;
+        let tree = self.tree_of(positions)?;
         let (b, a) = (self.frame(frame_b)?, self.frame(frame_a)?);
         let e = self.frame(frame_e)?;
         Ok(jacobian_spatial_velocity(
@@ -173,14 +170,13 @@ impl MultibodyPlant {
     /// Computes the pose `X_WF` of a frame.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions belong to another plant, or the frame
-    /// is unknown.
+    /// Returns an error if the positions belong to another plant, or the frame is unknown.
     pub fn calc_frame_pose<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         frame: FrameIndex,
     ) -> Result<Isometry3<T>> {
-        self.tree_of("calc_frame_pose", positions)?;
+        self.tree_of(positions)?;
         Ok(positions.frame_pose(self.frame(frame)?))
     }
 
@@ -189,16 +185,15 @@ impl MultibodyPlant {
     /// quaternions.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if v has the wrong length or a value that is not finite,
-    /// or if roll, pitch and yaw are singular (at a pitch of 90 degrees).
+    /// Returns an error if v has the wrong length or a value that is not finite, or if roll, pitch
+    /// and yaw are singular (at a pitch of 90 degrees).
     pub fn map_velocity_to_qdot<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<Vec<T>> {
-        let asked = "map_velocity_to_qdot";
-        let tree = self.tree_of(asked, positions)?;
-        let topology = self.finalized(asked)?;
+        let tree = self.tree_of(positions)?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::Velocities, v)?;
         kinematics::velocity_to_qdot(tree, positions, v).map_err(|at| self.singular(&at))
     }
@@ -207,16 +202,14 @@ impl MultibodyPlant {
     /// length has no effect.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if qdot has the wrong length or a value that is not
-    /// finite.
+    /// Returns an error if qdot has the wrong length or a value that is not finite.
     pub fn map_qdot_to_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         qdot: &[T],
     ) -> Result<Vec<T>> {
-        let asked = "map_qdot_to_velocity";
-        let tree = self.tree_of(asked, positions)?;
-        let topology = self.finalized(asked)?;
+        let tree = self.tree_of(positions)?;
+        let topology = &self.topology;
         topology.check(CoordinateKind::PositionRates, qdot)?;
         Ok(kinematics::qdot_to_velocity(tree, positions, qdot))
     }
@@ -234,19 +227,17 @@ impl MultibodyPlant {
     /// Returns the plant's tree, after a check that `positions` belongs to it.
     pub(in crate::plant) fn tree_of<T: Scalar>(
         &self,
-        asked: &str,
         positions: &PositionKinematics<T>,
     ) -> Result<&KinematicTree> {
-        Ok(&self.topology_of(asked, positions)?.tree)
+        Ok(&self.topology_of(positions)?.tree)
     }
 
     /// Returns the plant's topology, after a check that `positions` belongs to it.
     pub(in crate::plant) fn topology_of<T: Scalar>(
         &self,
-        asked: &str,
         positions: &PositionKinematics<T>,
     ) -> Result<&Topology> {
-        let topology = self.finalized(asked)?;
+        let topology = &self.topology;
         positions.check(&topology.tree)?;
         Ok(topology)
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use tarragon_framework::Scalar;
 
 /// Masses, springs and other parameters of a plant in a context: the value of its output port
-/// `parameters`. Systems that read it see the changes made by [`MultibodyPlant::set_mass`] and its
-/// siblings. Clones share the values.
+/// `parameters`. Systems that read it see the changes made by
+/// [`set_mass`](crate::MultibodyPlantPorts::set_mass) and its siblings. Clones share the values.
 #[derive(Clone, Debug)]
 pub struct PlantParameters<T: Scalar>(Arc<ModelParameters<T>>);
 
@@ -37,7 +37,7 @@ impl<T: Scalar> PlantParameters<T> {
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
         self.check(plant)?;
-        let here = plant.calculation("the kinetic energy", positions, &self.0)?;
+        let here = plant.calculation(positions, &self.0)?;
         Ok(here.at(velocities)?.kinetic_energy(velocities))
     }
 
@@ -52,7 +52,7 @@ impl<T: Scalar> PlantParameters<T> {
         positions: &PositionKinematics<T>,
     ) -> Result<T> {
         self.check(plant)?;
-        let here = plant.calculation("the potential energy", positions, &self.0)?;
+        let here = plant.calculation(positions, &self.0)?;
         Ok(here.potential_energy())
     }
 

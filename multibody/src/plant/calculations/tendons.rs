@@ -13,15 +13,14 @@ impl MultibodyPlant {
     /// not. Lengths of branches are divided by the divisors of their pulleys.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if the positions belong to another plant, a body is
-    /// unknown, a number is not finite, or the parts of the path are not in the order that
-    /// [`TendonPart`] describes.
+    /// Returns an error if the positions belong to another plant, a body is unknown, a number is
+    /// not finite, or the parts of the path are not in the order that [`TendonPart`] describes.
     pub fn calc_tendon_length<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         path: &[TendonPart],
     ) -> Result<T> {
-        self.tree_of("calc_tendon_length", positions)?;
+        self.tree_of(positions)?;
         self.check_path("calc_tendon_length", path)?;
         Ok(dynamics::walk_tendon(
             path,

@@ -5,7 +5,7 @@ use crate::plant::deformable::DeformableContactInfo;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
-use tarragon_geometry::{ContactSurface, PenetrationAsPointPair};
+use tarragon_geometry::{ContactSurface, GeometryId, PenetrationAsPointPair};
 
 /// A contact at a point between two bodies (Drake's `PointPairContactInfo`).
 #[derive(Clone, Debug)]
@@ -96,5 +96,29 @@ impl<T: Scalar> ContactResults<T> {
     /// Returns the contacts of deformable bodies.
     pub fn deformable_contacts(&self) -> &[DeformableContactInfo] {
         &self.deformable_contacts
+    }
+
+    /// Calls `f` for every contact with its two geometries and the force on the first one, in W
+    /// (N). The second one feels the opposite force.
+    ///
+    /// ```
+    /// use tarragon_multibody::ContactResults;
+    /// let mut count = 0;
+    /// ContactResults::<f64>::default().for_each_force(|_on, _from, _force| count += 1);
+    /// assert_eq!(count, 0);
+    /// ```
+    pub fn for_each_force(&self, mut f: impl FnMut(GeometryId, GeometryId, Vector3<T>)) {
+        for contact in &self.point_pairs {
+            let pair = &contact.point_pair;
+            f(pair.id_b, pair.id_a, contact.contact_force);
+        }
+        for contact in &self.hydroelastic_contacts {
+            let surface = &contact.contact_surface;
+            f(surface.id_m(), surface.id_n(), contact.f_ac_w.translational);
+        }
+        for contact in &self.deformable_contacts {
+            let force = contact.f_ac_w.translational.map(T::from);
+            f(contact.id_a, contact.id_b, force);
+        }
     }
 }

@@ -2,96 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::model::{JointIndex, MujocoContact};
-use crate::plant::multibody_plant::MultibodyPlant;
-use crate::plant::system::MultibodyPlantPorts;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
+use crate::plant::multibody_model::MultibodyModel;
+use crate::plant::ports::MultibodyPlantPorts;
 use tarragon_framework::{Context, Scalar};
 
-impl MultibodyPlant {
-    /// Locks a joint in a context, or unlocks it (Drake's `Joint::Lock` and `Unlock`). A locked
-    /// joint has velocity 0 and takes no part in the discrete step. Locking also sets its
-    /// velocities to 0.
-    ///
-    /// # Errors
-    /// Returns an error if the joint is unknown, in continuous time (time step 0), unless the plant
-    /// has [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong
-    /// to another plant or diagram.
-    pub fn set_joint_locked<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        joint: JointIndex,
-        locked: bool,
-    ) -> Result<()> {
-        let found = self.joint(joint)?;
-        if self.time_step == 0.0 {
-            return Err(Error::unsupported(format!(
-                "joint '{}' can be locked only with a positive time step, got time step 0",
-                found.name()
-            )));
-        }
-        let status = ports.dynamics()?.status;
-        context.param_mut(status)?.locked[joint.index()] = locked;
-        if locked {
-            let start = self.velocity_start(joint)?;
-            let mut v = self.velocities(ports, context)?;
-            v[start..start + found.num_velocities()].fill(T::zero());
-            self.set_velocities(ports, context, &v)?;
-        }
-        Ok(())
-    }
-
-    /// Returns true if a joint is locked in a context.
-    ///
-    /// # Errors
-    /// Returns an error if the joint is unknown, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn is_joint_locked<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        joint: JointIndex,
-    ) -> Result<bool> {
-        self.joint(joint)?;
-        let status = context.param(ports.dynamics()?.status)?;
-        Ok(status.locked[joint.index()])
-    }
-
-    /// Switches a constraint on or off in a context (Drake's `SetConstraintActiveStatus`);
-    /// `constraint` is its index in [`Self::constraints`].
-    ///
-    /// # Errors
-    /// Returns an error if the constraint is unknown, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn set_constraint_active<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        constraint: usize,
-        active: bool,
-    ) -> Result<()> {
-        self.check_constraint(constraint)?;
-        let status = ports.dynamics()?.status;
-        context.param_mut(status)?.inactive[constraint] = !active;
-        Ok(())
-    }
-
-    /// Returns true if a constraint acts in a context (Drake's `GetConstraintActiveStatus`).
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::set_constraint_active`].
-    pub fn is_constraint_active<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        constraint: usize,
-    ) -> Result<bool> {
-        self.check_constraint(constraint)?;
-        let status = context.param(ports.dynamics()?.status)?;
-        Ok(!status.inactive[constraint])
-    }
-
+impl MultibodyPlantBuilder {
     /// Switches a constraint on or off in default contexts; constraints are on unless this switches
     /// them off.
     ///
@@ -100,23 +16,16 @@ impl MultibodyPlant {
     pub fn set_default_constraint_active(&mut self, constraint: usize, active: bool) -> Result<()> {
         self.check_constraint(constraint)?;
         if active {
-            self.inactive_constraints.remove(&constraint)
+            self.model.inactive_constraints.remove(&constraint)
         } else {
-            self.inactive_constraints.insert(constraint)
+            self.model.inactive_constraints.insert(constraint)
         };
         Ok(())
     }
-    /// Returns true if a constraint acts in a default context.
-    ///
-    /// # Errors
-    /// Returns an error if the constraint is unknown.
-    pub fn is_default_constraint_active(&self, constraint: usize) -> Result<bool> {
-        self.check_constraint(constraint)?;
-        Ok(!self.inactive_constraints.contains(&constraint))
-    }
 
     /// Sets MuJoCo's `solref` and `solimp` for a rigid constraint, which is then as soft in
-    /// discrete steps as an equality of MuJoCo; `constraint` is its index in [`Self::constraints`].
+    /// discrete steps as an equality of MuJoCo; `constraint` is its index in
+    /// [`MultibodyModel::constraints`].
     ///
     /// Without these parameters, a deviation is undone within two steps. That throws apart a
     /// mechanism that is far from its place at the start: a loop that is open by 0.1 m closes at
@@ -140,10 +49,109 @@ impl MultibodyPlant {
             )));
         }
         let parameters = MujocoContact::from_solver_parameters(solref, solimp);
-        self.solver_parameters.insert(constraint, parameters);
+        self.model.solver_parameters.insert(constraint, parameters);
         Ok(())
     }
-    /// Returns the numbers of [`Self::set_constraint_solver_parameters`], if a constraint has them.
+}
+
+impl<T: Scalar> MultibodyPlantPorts<T> {
+    /// Locks a joint in a context, or unlocks it (Drake's `Joint::Lock` and `Unlock`). A locked
+    /// joint has velocity 0 and takes no part in the discrete step. Locking also sets its
+    /// velocities to 0.
+    ///
+    /// # Errors
+    /// Returns an error if the joint is unknown, in continuous time (time step 0), unless the plant
+    /// has [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn set_joint_locked(
+        &self,
+        context: &mut Context<T>,
+        joint: JointIndex,
+        locked: bool,
+    ) -> Result<()> {
+        let found = self.joint(joint)?;
+        if self.time_step == 0.0 {
+            return Err(Error::unsupported(format!(
+                "joint '{}' can be locked only with a positive time step, got time step 0",
+                found.name()
+            )));
+        }
+        let status = self.dynamics()?.status;
+        context.param_mut(status)?.locked[joint.index()] = locked;
+        if locked {
+            let start = self.velocity_start(joint)?;
+            let mut v = self.velocities(context)?;
+            v[start..start + found.num_velocities()].fill(T::zero());
+            self.set_velocities(context, &v)?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if a joint is locked in a context.
+    ///
+    /// # Errors
+    /// Returns an error if the joint is unknown, unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn is_joint_locked(&self, context: &Context<T>, joint: JointIndex) -> Result<bool> {
+        self.joint(joint)?;
+        let status = context.param(self.dynamics()?.status)?;
+        Ok(status.locked[joint.index()])
+    }
+
+    /// Switches a constraint on or off in a context (Drake's `SetConstraintActiveStatus`);
+    /// `constraint` is its index in [`MultibodyModel::constraints`].
+    ///
+    /// # Errors
+    /// Returns an error if the constraint is unknown, unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn set_constraint_active(
+        &self,
+        context: &mut Context<T>,
+        constraint: usize,
+        active: bool,
+    ) -> Result<()> {
+        self.check_constraint(constraint)?;
+        let status = self.dynamics()?.status;
+        context.param_mut(status)?.inactive[constraint] = !active;
+        Ok(())
+    }
+
+    /// Returns true if a constraint acts in a context (Drake's `GetConstraintActiveStatus`).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::set_constraint_active`].
+    pub fn is_constraint_active(&self, context: &Context<T>, constraint: usize) -> Result<bool> {
+        self.check_constraint(constraint)?;
+        let status = context.param(self.dynamics()?.status)?;
+        Ok(!status.inactive[constraint])
+    }
+}
+
+impl MultibodyModel {
+    fn check_constraint(&self, constraint: usize) -> Result<()> {
+        let n = self.constraints.len();
+        if constraint < n {
+            Ok(())
+        } else {
+            Err(Error::not_found(format!(
+                "the constraint index must be below {n}, got {constraint}"
+            )))
+        }
+    }
+
+    /// Returns true if a constraint acts in a default context.
+    ///
+    /// # Errors
+    /// Returns an error if the constraint is unknown.
+    pub fn is_default_constraint_active(&self, constraint: usize) -> Result<bool> {
+        self.check_constraint(constraint)?;
+        Ok(!self.inactive_constraints.contains(&constraint))
+    }
+
+    /// Returns the numbers of [`MultibodyPlantBuilder::set_constraint_solver_parameters`], if a
+    /// constraint has them.
     ///
     /// # Errors
     /// Returns an error if the constraint is unknown.
@@ -154,16 +162,5 @@ impl MultibodyPlant {
         self.check_constraint(constraint)?;
         let parameters = self.solver_parameters.get(&constraint);
         Ok(parameters.map(|of| (of.solref, of.solimp)))
-    }
-
-    fn check_constraint(&self, constraint: usize) -> Result<()> {
-        let n = self.constraints.len();
-        if constraint < n {
-            Ok(())
-        } else {
-            Err(Error::not_found(format!(
-                "the constraint index must be below {n}, got {constraint}"
-            )))
-        }
     }
 }

@@ -1,9 +1,8 @@
-//! Positions and velocities of a plant in the context of its diagram: state or input ports.
+//! Positions and velocities of a plant in the context of its diagram: state or input self.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
-use crate::plant::multibody_plant::MultibodyPlant;
-use crate::plant::system::MultibodyPlantPorts;
+use crate::model::{BodyIndex, ModelInstanceIndex};
+use crate::plant::ports::MultibodyPlantPorts;
 use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
 use nalgebra::{Isometry3, Vector3};
@@ -11,98 +10,64 @@ use std::ops::Range;
 use tarragon_framework::prelude::InputPort;
 use tarragon_framework::{Context, Scalar, counted};
 
-impl MultibodyPlant {
+impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the positions q of the plant in a context, from its state or its input port
     /// `position` (Drake's `GetPositions`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if ports or context belong to another plant or diagram,
-    /// or if the port has no value.
-    pub fn positions<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-    ) -> Result<Vec<T>> {
-        self.read("positions", CoordinateKind::Positions, ports, context)
+    /// Returns an error if the context belongs to another diagram, or if the port has no value.
+    pub fn positions(&self, context: &Context<T>) -> Result<Vec<T>> {
+        self.read(CoordinateKind::Positions, context)
     }
     /// Returns the velocities v of the plant in a context, from its state or its input port
     /// `velocity` (Drake's `GetVelocities`).
     ///
     /// # Errors
     /// Returns the errors of [`Self::positions`].
-    pub fn velocities<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-    ) -> Result<Vec<T>> {
-        self.read("velocities", CoordinateKind::Velocities, ports, context)
+    pub fn velocities(&self, context: &Context<T>) -> Result<Vec<T>> {
+        self.read(CoordinateKind::Velocities, context)
     }
     /// Returns the positions of one model instance in a context (Drake's `GetPositions(context,
     /// model_instance)`).
     ///
     /// # Errors
     /// Returns the errors of [`Self::positions`], and an error if the instance is unknown.
-    pub fn positions_in<T: Scalar>(
+    pub fn positions_in(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
         instance: ModelInstanceIndex,
     ) -> Result<Vec<T>> {
-        self.positions_from_array(instance, &self.positions(ports, context)?)
+        self.positions_from_array(instance, &self.positions(context)?)
     }
     /// Returns the velocities of one model instance in a context (Drake's `GetVelocities(context,
     /// model_instance)`).
     ///
     /// # Errors
     /// Returns the errors of [`Self::positions`], and an error if the instance is unknown.
-    pub fn velocities_in<T: Scalar>(
+    pub fn velocities_in(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
         instance: ModelInstanceIndex,
     ) -> Result<Vec<T>> {
-        self.velocities_from_array(instance, &self.velocities(ports, context)?)
+        self.velocities_from_array(instance, &self.velocities(context)?)
     }
 
     /// Sets the positions q of the plant in a context: in its state, or as the value of its input
     /// port `position`, which must not be connected (Drake's `SetPositions`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the number of values is wrong, a value is not
-    /// finite, the port is connected, or ports or context belong to another plant or diagram.
-    /// Nothing changes in that case.
-    pub fn set_positions<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        q: &[T],
-    ) -> Result<()> {
-        self.write(
-            "set_positions",
-            CoordinateKind::Positions,
-            ports,
-            context,
-            q,
-        )
+    /// Returns an error if the number of values is wrong, a value is not finite, the port is
+    /// connected, or the context belongs to another diagram. Nothing changes in that case.
+    pub fn set_positions(&self, context: &mut Context<T>, q: impl AsRef<[T]>) -> Result<()> {
+        self.write(CoordinateKind::Positions, context, q.as_ref())
     }
     /// Sets the velocities v of the plant in a context: in its state, or as the value of its input
     /// port `velocity`, which must not be connected (Drake's `SetVelocities`).
     ///
     /// # Errors
     /// Returns the errors of [`Self::set_positions`].
-    pub fn set_velocities<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        v: &[T],
-    ) -> Result<()> {
-        self.write(
-            "set_velocities",
-            CoordinateKind::Velocities,
-            ports,
-            context,
-            v,
-        )
+    pub fn set_velocities(&self, context: &mut Context<T>, v: impl AsRef<[T]>) -> Result<()> {
+        self.write(CoordinateKind::Velocities, context, v.as_ref())
     }
     /// Sets the positions of one model instance in a context (Drake's `SetPositions(context,
     /// model_instance, q)`). The other positions keep their values, or get their defaults if the
@@ -111,31 +76,30 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_framework::prelude::*;
-    /// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlant, SpatialInertia};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::{BodyIndex, Joint, MultibodyPlantBuilder, SpatialInertia};
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let arm = plant.add_model_instance("arm")?;
     /// let link = plant.add_rigid_body("link", arm, SpatialInertia::zero())?;
     /// plant.add_joint(Joint::revolute("elbow", BodyIndex::WORLD, link, Vector3::z())?)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let mut b = DiagramBuilder::new();
     /// let plant = b.add("plant", plant);
     /// let mut ctx = b.build()?.default_context();
-    /// plant.system().set_positions_in(&plant, &mut ctx, arm, &[0.5])?;
-    /// assert_eq!(plant.system().positions(&plant, &ctx)?, [0.5]);
+    /// plant.set_positions_in(&mut ctx, arm, &[0.5])?;
+    /// assert_eq!(plant.positions(&ctx)?, [0.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Returns the errors of [`Self::set_positions`], and an error if the instance is unknown.
-    pub fn set_positions_in<T: Scalar>(
+    pub fn set_positions_in(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         instance: ModelInstanceIndex,
-        q_instance: &[T],
+        q_instance: impl AsRef<[T]>,
     ) -> Result<()> {
-        let (asked, which) = ("set_positions_in", CoordinateKind::Positions);
-        self.write_in(asked, which, ports, context, instance, q_instance)
+        let which = CoordinateKind::Positions;
+        self.write_in(which, context, instance, q_instance.as_ref())
     }
     /// Sets the velocities of one model instance in a context (Drake's `SetVelocities(context,
     /// model_instance, v)`). The other velocities keep their values, or become 0 if the input port
@@ -143,15 +107,14 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns the errors of [`Self::set_positions`], and an error if the instance is unknown.
-    pub fn set_velocities_in<T: Scalar>(
+    pub fn set_velocities_in(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         instance: ModelInstanceIndex,
-        v_instance: &[T],
+        v_instance: impl AsRef<[T]>,
     ) -> Result<()> {
-        let (asked, which) = ("set_velocities_in", CoordinateKind::Velocities);
-        self.write_in(asked, which, ports, context, instance, v_instance)
+        let which = CoordinateKind::Velocities;
+        self.write_in(which, context, instance, v_instance.as_ref())
     }
 
     /// Sets the pose `X_WB` of a free body in a context (Drake's `SetFreeBodyPose`); everything
@@ -161,36 +124,35 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::{Isometry3, Vector3};
     /// use tarragon_framework::prelude::*;
-    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia, SpatialVector};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let model = ModelInstanceIndex::DEFAULT;
     /// let ball = plant.add_rigid_body("ball", model, SpatialInertia::zero())?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let mut b = DiagramBuilder::new();
     /// let plant = b.add("plant", plant);
     /// let mut ctx = b.build()?.default_context();
     /// let system = plant.system();
-    /// system.set_free_body_pose(&plant, &mut ctx, ball, Isometry3::translation(0.0, 0.0, 2.0))?;
+    /// plant.set_free_body_pose(&mut ctx, ball, Isometry3::translation(0.0, 0.0, 2.0))?;
     /// let (rotational, translational) = (Vector3::y() * 10.0, Vector3::x());
     /// let rolling = SpatialVector { rotational, translational };
-    /// system.set_free_body_spatial_velocity(&plant, &mut ctx, ball, rolling)?;
-    /// assert_eq!(system.positions(&plant, &ctx)?, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
-    /// assert_eq!(system.velocities(&plant, &ctx)?, [0.0, 10.0, 0.0, 1.0, 0.0, 0.0]);
+    /// plant.set_free_body_spatial_velocity(&mut ctx, ball, rolling)?;
+    /// assert_eq!(plant.positions(&ctx)?, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    /// assert_eq!(plant.velocities(&ctx)?, [0.0, 10.0, 0.0, 1.0, 0.0, 0.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Returns the errors of [`Self::set_positions`], and an error if the body is unknown or not
     /// free.
-    pub fn set_free_body_pose<T: Scalar>(
+    pub fn set_free_body_pose(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         body: BodyIndex,
         x_wb: Isometry3<T>,
     ) -> Result<()> {
-        let (asked, which) = ("set_free_body_pose", CoordinateKind::Positions);
-        let starts = &self.finalized(asked)?.starts;
+        let which = CoordinateKind::Positions;
+        let starts = &self.topology.starts;
         let joint = self.floating_joint(body)?.index();
         let (p, r) = (&x_wb.translation, &x_wb.rotation);
         let position = [("x", p.x), ("y", p.y), ("z", p.z)].map(|(name, x)| (name, x, " m"));
@@ -202,9 +164,9 @@ impl MultibodyPlant {
             starts[joint].0,
             self.joints[joint].floating_positions(&x_wb),
         );
-        let mut all = self.coordinates_or_defaults(which, ports, context)?;
+        let mut all = self.coordinates_or_defaults(which, context)?;
         all[start..start + own.len()].copy_from_slice(&own);
-        self.write(asked, which, ports, context, &all)
+        self.write(which, context, &all)
     }
     /// Sets the spatial velocity `V_WB` of a free body in a context, of its origin in the world and
     /// expressed in the world (rad/s, m/s; Drake's `SetFreeBodySpatialVelocity`). The pose of the
@@ -213,31 +175,30 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns the errors of [`Self::set_free_body_pose`].
-    pub fn set_free_body_spatial_velocity<T: Scalar>(
+    pub fn set_free_body_spatial_velocity(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         body: BodyIndex,
         v_wb: SpatialVector<T>,
     ) -> Result<()> {
-        let (asked, which) = ("set_free_body_spatial_velocity", CoordinateKind::Velocities);
-        let starts = &self.finalized(asked)?.starts;
+        let which = CoordinateKind::Velocities;
+        let starts = &self.topology.starts;
         let joint = self.floating_joint(body)?.index();
         let named = |v: &Vector3<T>, unit| [("x", v.x, unit), ("y", v.y, unit), ("z", v.z, unit)];
         self.check_given(body, "angular velocity", &named(&v_wb.rotational, " rad/s"))?;
         self.check_given(body, "velocity", &named(&v_wb.translational, " m/s"))?;
-        let q = self.coordinates_or_defaults(CoordinateKind::Positions, ports, context)?;
+        let q = self.coordinates_or_defaults(CoordinateKind::Positions, context)?;
         let x_wb = *self.calc_position_kinematics(&q)?.x_wb(body);
         let (start, joint) = (starts[joint].1, &self.joints[joint]);
         let own = joint.floating_velocities(&x_wb, &v_wb);
-        let mut all = self.coordinates_or_defaults(which, ports, context)?;
+        let mut all = self.coordinates_or_defaults(which, context)?;
         all[start..start + own.len()].copy_from_slice(&own);
-        self.write(asked, which, ports, context, &all)
+        self.write(which, context, &all)
     }
 
     /// Checks that the components of a vector that a caller gives for a body are finite. Each has
     /// its name, its value and the unit.
-    fn check_given<T: Scalar>(
+    fn check_given(
         &self,
         body: BodyIndex,
         what: &str,
@@ -253,29 +214,8 @@ impl MultibodyPlant {
         }
     }
 
-    /// Returns the joint between the world and a free body.
-    fn floating_joint(&self, body: BodyIndex) -> Result<JointIndex> {
-        self.body(body)?;
-        let joint = self.inboard_joint(body);
-        joint
-            .filter(|_| self.is_floating_base(body))
-            .ok_or_else(|| {
-                Error::invalid(format!(
-                    "body '{}' must be a free body; set the positions of its joint instead",
-                    self.scoped_body_name(body)
-                ))
-            })
-    }
-
-    fn read<T: Scalar>(
-        &self,
-        asked: &str,
-        which: CoordinateKind,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-    ) -> Result<Vec<T>> {
-        self.finalized(asked)?;
-        let found = self.read_optional(which, ports, context)?;
+    fn read(&self, which: CoordinateKind, context: &Context<T>) -> Result<Vec<T>> {
+        let found = self.read_optional(which, context)?;
         found.ok_or_else(|| {
             let port = match which {
                 CoordinateKind::Velocities => "velocity",
@@ -292,17 +232,12 @@ impl MultibodyPlant {
     }
 
     /// Returns the coordinates in a context; `None` if their input port has no value.
-    fn read_optional<T: Scalar>(
-        &self,
-        which: CoordinateKind,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-    ) -> Result<Option<Vec<T>>> {
-        let (port, range) = self.place(which, ports);
+    fn read_optional(&self, which: CoordinateKind, context: &Context<T>) -> Result<Option<Vec<T>>> {
+        let (port, range) = self.place(which);
         if let Some(port) = port {
             return Ok(context.eval_optional_input(port)?.cloned());
         }
-        let x = match (ports.discrete_state, ports.continuous_state) {
+        let x = match (self.discrete_state, self.continuous_state) {
             (Some(state), _) => context.xd(state)?,
             (None, Some(state)) => context.xc(state)?,
             (None, None) => &[],
@@ -311,20 +246,13 @@ impl MultibodyPlant {
         Ok(Some(x[range].to_vec()))
     }
 
-    fn write<T: Scalar>(
-        &self,
-        asked: &str,
-        which: CoordinateKind,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        values: &[T],
-    ) -> Result<()> {
-        self.finalized(asked)?.check(which, values)?;
-        let (port, range) = self.place(which, ports);
+    fn write(&self, which: CoordinateKind, context: &mut Context<T>, values: &[T]) -> Result<()> {
+        self.topology.check(which, values)?;
+        let (port, range) = self.place(which);
         if let Some(port) = port {
             return context.fix(port, values.to_vec());
         }
-        let x = match (ports.discrete_state, ports.continuous_state) {
+        let x = match (self.discrete_state, self.continuous_state) {
             (Some(state), _) => context.xd_mut(state)?,
             (None, Some(state)) => context.xc_mut(state)?,
             (None, None) => &mut [],
@@ -334,29 +262,25 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    fn write_in<T: Scalar>(
+    fn write_in(
         &self,
-        asked: &str,
         which: CoordinateKind,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         instance: ModelInstanceIndex,
         own: &[T],
     ) -> Result<()> {
-        self.finalized(asked)?;
-        let mut all = self.coordinates_or_defaults(which, ports, context)?;
-        self.put(asked, instance, which, own, &mut all)?;
-        self.write(asked, which, ports, context, &all)
+        let mut all = self.coordinates_or_defaults(which, context)?;
+        self.put(instance, which, own, &mut all)?;
+        self.write(which, context, &all)
     }
 
     /// Returns the coordinates in a context, or their defaults if their input port has no value.
-    pub(super) fn coordinates_or_defaults<T: Scalar>(
+    pub(super) fn coordinates_or_defaults(
         &self,
         which: CoordinateKind,
-        ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
     ) -> Result<Vec<T>> {
-        Ok(match (self.read_optional(which, ports, context)?, which) {
+        Ok(match (self.read_optional(which, context)?, which) {
             (Some(found), _) => found,
             (None, CoordinateKind::Velocities) => vec![T::zero(); self.num_velocities()],
             (None, _) => self.default_positions().into_iter().map(T::from).collect(),
@@ -365,15 +289,11 @@ impl MultibodyPlant {
 
     /// Returns the input port that supplies the coordinates, if any, and their range in a state
     /// `[q; v]`.
-    fn place<T: Scalar>(
-        &self,
-        which: CoordinateKind,
-        ports: &MultibodyPlantPorts<T>,
-    ) -> (Option<InputPort<Vec<T>>>, Range<usize>) {
+    fn place(&self, which: CoordinateKind) -> (Option<InputPort<Vec<T>>>, Range<usize>) {
         let (nq, nv) = (self.num_positions(), self.num_velocities());
         match which {
-            CoordinateKind::Velocities => (ports.velocity, nq..nq + nv),
-            _ => (ports.position, 0..nq),
+            CoordinateKind::Velocities => (self.velocity, nq..nq + nv),
+            _ => (self.position, 0..nq),
         }
     }
 

@@ -2,8 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::DeformableBodyIndex;
-use crate::plant::deformable::DeformablePorts;
-use crate::plant::system::MultibodyPlantPorts;
+use crate::plant::ports::MultibodyPlantPorts;
 use nalgebra::Vector3;
 use tarragon_framework::prelude::DiscreteState;
 use tarragon_framework::{Context, Scalar, counted};
@@ -25,19 +24,6 @@ impl Part {
 }
 
 impl<T: Scalar> MultibodyPlantPorts<T> {
-    /// Returns the output port and handles of deformable bodies.
-    ///
-    /// # Errors
-    /// Returns an error if the plant has none.
-    pub fn deformable(&self) -> Result<&DeformablePorts<T>> {
-        self.deformable.as_ref().ok_or_else(|| {
-            Error::state(
-                "MultibodyPlant: there are no ports of deformable bodies; call \
-                 `register_deformable_body` before the plant is added",
-            )
-        })
-    }
-
     /// Returns the positions of the vertices of a deformable body in W (m).
     ///
     /// # Errors

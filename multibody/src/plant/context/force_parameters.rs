@@ -3,8 +3,7 @@
 use super::parameters::check_amount;
 use crate::error::{Error, Result};
 use crate::model::ForceElement;
-use crate::plant::multibody_plant::MultibodyPlant;
-use crate::plant::system::MultibodyPlantPorts;
+use crate::plant::ports::MultibodyPlantPorts;
 use crate::plant::values::model_parameters::{
     ContactMaterialOverride, ParameterOwner, check_friction,
 };
@@ -47,18 +46,18 @@ impl BushingConstants {
     }
 }
 
-impl MultibodyPlant {
+impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Sets the stiffness (N m/rad or N/m) of a spring in a context (Drake's
     /// `RevoluteSpring::SetStiffness` and `PrismaticSpring::SetStiffness`, and the same for a
-    /// `LinearSpringDamper` and for tendons); `element` is its index in [`Self::force_elements`].
+    /// `LinearSpringDamper` and for tendons); `element` is its index in
+    /// [`force_elements`](crate::MultibodyModel::force_elements).
     ///
     /// # Errors
     /// Returns an error if the element is unknown or not a spring, the stiffness is negative or not
     /// finite, unless the plant has [`PositionSource::State`](crate::PositionSource::State), or if
-    /// ports or context belong to another plant or diagram. Nothing changes in that case.
-    pub fn set_spring_stiffness<T: Scalar>(
+    /// the context belongs to another diagram. Nothing changes in that case.
+    pub fn set_spring_stiffness(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         element: usize,
         stiffness: T,
@@ -66,10 +65,10 @@ impl MultibodyPlant {
         let spring = self.check_spring(element)?;
         let label = || format!("{} {element}", spring.type_name());
         check_amount(label, "stiffness (N m/rad or N/m)", stiffness)?;
-        let mut constants = self.reader(ports, context)?.element(element);
+        let mut constants = self.reader(context)?.element(element);
         constants[0] = stiffness;
         let owner = ParameterOwner::Element(element);
-        self.store(ports, context, owner, &constants)
+        self.store(context, owner, &constants)
     }
 
     /// Returns the stiffness (N m/rad or N/m) of a spring in a context (Drake's
@@ -77,29 +76,24 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the element is unknown or not a spring, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn spring_stiffness<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        element: usize,
-    ) -> Result<T> {
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn spring_stiffness(&self, context: &Context<T>, element: usize) -> Result<T> {
         self.check_spring(element)?;
-        Ok(self.reader(ports, context)?.element(element)[0])
+        Ok(self.reader(context)?.element(element)[0])
     }
 
     /// Sets three constants of a `LinearBushingRollPitchYaw` in a context (Drake's
     /// `SetTorqueStiffnessConstants`, `SetTorqueDampingConstants`, `SetForceStiffnessConstants` and
-    /// `SetForceDampingConstants`); `element` is its index in [`Self::force_elements`].
+    /// `SetForceDampingConstants`); `element` is its index in
+    /// [`force_elements`](crate::MultibodyModel::force_elements).
     ///
     /// # Errors
     /// Returns an error if the element is unknown or not a bushing, a constant is negative or not
     /// finite, unless the plant has [`PositionSource::State`](crate::PositionSource::State), or if
-    /// ports or context belong to another plant or diagram. Nothing changes in that case.
-    pub fn set_bushing_constants<T: Scalar>(
+    /// the context belongs to another diagram. Nothing changes in that case.
+    pub fn set_bushing_constants(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         element: usize,
         which: BushingConstants,
@@ -110,9 +104,9 @@ impl MultibodyPlant {
             let label = || format!("LinearBushingRollPitchYaw {element}");
             check_amount(label, which.name(), *x)?;
         }
-        let mut all = self.reader(ports, context)?.element(element);
+        let mut all = self.reader(context)?.element(element);
         all[which.range()].copy_from_slice(constants.as_slice());
-        self.store(ports, context, ParameterOwner::Element(element), &all)
+        self.store(context, ParameterOwner::Element(element), &all)
     }
 
     /// Returns three constants of a `LinearBushingRollPitchYaw` in a context (Drake's
@@ -120,17 +114,16 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the element is unknown or not a bushing, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn bushing_constants<T: Scalar>(
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn bushing_constants(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
         element: usize,
         which: BushingConstants,
     ) -> Result<Vector3<T>> {
         self.check_bushing(element)?;
-        let all = self.reader(ports, context)?.element(element);
+        let all = self.reader(context)?.element(element);
         Ok(Vector3::from_column_slice(&all[which.range()]))
     }
 
@@ -140,13 +133,12 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the geometry is no collision geometry of the plant, a value is negative
     /// or not finite, the stiffness is 0, static friction is less than dynamic friction, unless the
-    /// plant has [`PositionSource::State`](crate::PositionSource::State), or if ports or context
-    /// belong to another plant or diagram. Nothing changes in that case. If only one of the
-    /// coefficients of friction is given, contact is an error where it does not fit the other one,
-    /// which is in the scene.
-    pub fn set_contact_material<T: Scalar>(
+    /// plant has [`PositionSource::State`](crate::PositionSource::State), or if the context belongs
+    /// to another diagram. Nothing changes in that case. If only one of the coefficients of
+    /// friction is given, contact is an error where it does not fit the other one, which is in the
+    /// scene.
+    pub fn set_contact_material(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         geometry: GeometryId,
         material: ContactMaterialOverride<T>,
@@ -174,7 +166,7 @@ impl MultibodyPlant {
         if let (Some(mu_s), Some(mu_d)) = (material.static_friction, material.dynamic_friction) {
             check_friction(label, mu_s, mu_d)?;
         }
-        self.change_parameters(ports, context, |layout, values| {
+        self.change_parameters(context, |layout, values| {
             layout.set_material(values, geometry, &material);
         })
     }
@@ -183,16 +175,15 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the geometry is no collision geometry of the plant, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn contact_material<T: Scalar>(
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn contact_material(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
         geometry: GeometryId,
     ) -> Result<ContactMaterialOverride<T>> {
         self.check_collision_geometry(geometry)?;
-        Ok(self.reader(ports, context)?.material(geometry))
+        Ok(self.reader(context)?.material(geometry))
     }
 
     fn force_element(&self, element: usize) -> Result<&ForceElement> {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::plant::calculations::calculation::Calculation;
 use crate::plant::multibody_plant::MultibodyPlant;
-use crate::plant::system::MultibodyPlantPorts;
+use crate::plant::ports::MultibodyPlantPorts;
 use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
 use crate::tree::{CoordinateKind, Topology};
@@ -13,8 +13,8 @@ use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::{Context, Scalar};
 
 /// A plant in the state of a context, with the masses, damping, motors, springs and bushings of the
-/// context. It is made by [`MultibodyPlant::in_context`], which computes the kinematics once for
-/// all quantities.
+/// context. It is made by [`MultibodyPlantPorts::in_context`], which computes the kinematics once
+/// for all quantities.
 #[derive(Clone, Debug)]
 pub struct PlantInContext<'a, T: Scalar> {
     plant: &'a MultibodyPlant,
@@ -24,7 +24,7 @@ pub struct PlantInContext<'a, T: Scalar> {
     parameters: ModelParameters<T>,
 }
 
-impl MultibodyPlant {
+impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Reads the positions, velocities and parameters of a context, and returns the plant with
     /// these values. If the input port of the positions has no value, the default positions are
     /// used; if the port of the velocities has none, velocities are 0.
@@ -32,43 +32,39 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_framework::prelude::*;
-    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia};
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlantBuilder, SpatialInertia};
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let light = SpatialInertia::plausible(1.0, Vector3::zeros())?;
     /// let ball = plant.add_rigid_body("ball", ModelInstanceIndex::DEFAULT, light)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let mut b = DiagramBuilder::new();
     /// let plant = b.add("plant", plant);
     /// let mut ctx = b.build()?.default_context();
     /// let system = plant.system();
-    /// system.set_velocities(&plant, &mut ctx, &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0])?;
-    /// system.set_mass(&plant, &mut ctx, ball, 10.0)?;
-    /// let here = system.in_context(&plant, &ctx)?;
+    /// plant.set_velocities(&mut ctx, &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0])?;
+    /// plant.set_mass(&mut ctx, ball, 10.0)?;
+    /// let here = plant.in_context(&ctx)?;
     /// assert_eq!(here.calc_kinetic_energy(), 20.0); // m v^2 / 2
     /// assert_eq!(here.calc_mass_matrix()[(3, 3)], 10.0);
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if the ports or the context belong to another plant.
-    pub fn in_context<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-    ) -> Result<PlantInContext<'_, T>> {
-        let read = |which| self.coordinates_or_defaults(which, ports, context);
+    /// Returns an error if the context belongs to another diagram.
+    pub fn in_context(&self, context: &Context<T>) -> Result<PlantInContext<'_, T>> {
+        let read = |which| self.coordinates_or_defaults(which, context);
         let positions = self.calc_position_kinematics(&read(CoordinateKind::Positions)?)?;
         let v = read(CoordinateKind::Velocities)?;
         let velocities = self.calc_velocity_kinematics(&positions, &v)?;
         // A plant that is moved through ports has no parameters in the context.
-        let parameters = if ports.dynamics().is_ok() {
-            self.reader(ports, context)?.all()
+        let parameters = if self.dynamics().is_ok() {
+            self.reader(context)?.all()
         } else {
             self.model_parameters()
         };
         Ok(PlantInContext {
             plant: self,
-            topology: self.finalized("quantities in a context")?,
+            topology: &self.topology,
             positions,
             velocities,
             parameters,

@@ -6,3 +6,4 @@ pub(super) mod deformable;
 pub(super) mod force_parameters;
 pub(super) mod in_context;
 pub(super) mod parameters;
+pub(super) mod quantities;

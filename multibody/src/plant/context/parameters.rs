@@ -1,13 +1,12 @@
 //! Masses, damping and motors in a context, with derivatives.
 //!
 //! A context starts with the values of the model. The functions of the plant that take kinematics
-//! instead of a context, such as [`MultibodyPlant::calc_mass_matrix`], use the model's values; the
-//! functions of [`MultibodyPlant::in_context`] use the context's.
+//! instead of a context, such as [`calc_mass_matrix`](crate::MultibodyPlant::calc_mass_matrix), use
+//! the model's values; the functions of [`MultibodyPlantPorts::in_context`] use the context's.
 
 use crate::error::{Error, Result};
 use crate::model::{BodyIndex, JointActuatorIndex, JointIndex};
-use crate::plant::multibody_plant::MultibodyPlant;
-use crate::plant::system::MultibodyPlantPorts;
+use crate::plant::ports::MultibodyPlantPorts;
 use crate::plant::values::model_parameters::{
     ParameterLayout, ParameterOwner, ParameterReader, StoredInertia,
 };
@@ -15,7 +14,7 @@ use crate::spatial::SpatialInertia;
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::{Context, Scalar, counted};
 
-impl MultibodyPlant {
+impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Sets the mass (kg) of a body in a context (Drake's `RigidBody::SetMass`). Centre of mass and
     /// unit inertia stay, so the rotational inertia grows with the mass. A body without mass and
     /// rotational inertia in the model becomes a point mass.
@@ -24,19 +23,19 @@ impl MultibodyPlant {
     /// use nalgebra::{Matrix3, Vector3};
     /// use tarragon_framework::prelude::*;
     /// use tarragon_multibody::*;
-    /// let mut plant = MultibodyPlant::new(0.0)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.0)?;
     /// let m = SpatialInertia::from_central(2.0, Vector3::zeros(), Matrix3::identity())?;
     /// let cart = plant.add_rigid_body("cart", ModelInstanceIndex::DEFAULT, m)?;
     /// plant.add_joint(Joint::prismatic("rail", BodyIndex::WORLD, cart, Vector3::x())?)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let mut b = DiagramBuilder::new();
     /// let plant = b.add("plant", plant);
     /// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
     /// let ports = diagram.ports(&plant)?;
     /// let mut ctx = diagram.default_context();
-    /// ctx.fix(ports.dynamics()?.applied_generalized_force(), vec![AutoDiff::from(12.0)])?;
-    /// plant.system().set_mass(&ports, &mut ctx, cart, AutoDiff::variable(3.0, 0))?;
-    /// let vdot = ctx.eval(ports.dynamics()?.generalized_acceleration)?[0];
+    /// ctx.fix(self.applied_generalized_force()?, vec![AutoDiff::from(12.0)])?;
+    /// plant.set_mass(&&mut ctx, cart, AutoDiff::variable(3.0, 0))?;
+    /// let vdot = ctx.eval(self.generalized_acceleration()?)?[0];
     /// assert!((vdot.re - 4.0).abs() < 1e-15 && (vdot.eps[0] + 12.0 / 9.0).abs() < 1e-15);
     /// # Ok::<(), Error>(())
     /// ```
@@ -44,37 +43,26 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the body is unknown or the world, the mass is negative or not finite,
     /// the body has rotational inertia but no mass in the model, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram. Nothing changes in that case.
-    pub fn set_mass<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        body: BodyIndex,
-        mass: T,
-    ) -> Result<()> {
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram. Nothing changes in that case.
+    pub fn set_mass(&self, context: &mut Context<T>, body: BodyIndex, mass: T) -> Result<()> {
         self.check_moving(body)?;
         check_amount(|| self.body_label(body), "mass (kg)", mass)?;
-        let now = self.reader(ports, context)?.inertia(body);
+        let now = self.reader(context)?.inertia(body);
         let now = now.ok_or_else(|| self.no_unit_inertia(body))?;
         let numbers = StoredInertia { mass, ..now }.numbers();
-        self.store(ports, context, ParameterOwner::Body(body), &numbers)
+        self.store(context, ParameterOwner::Body(body), &numbers)
     }
 
     /// Returns the mass (kg) of a body in a context (Drake's `RigidBody::get_mass`).
     ///
     /// # Errors
     /// Returns an error if the body is unknown, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn mass<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        body: BodyIndex,
-    ) -> Result<T> {
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn mass(&self, context: &Context<T>, body: BodyIndex) -> Result<T> {
         let model = self.body(body)?.spatial_inertia().mass();
-        let found = self.reader(ports, context)?.inertia(body);
+        let found = self.reader(context)?.inertia(body);
         Ok(found.map_or_else(|| T::from(model), |m| m.mass))
     }
 
@@ -85,9 +73,8 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns the errors of [`Self::set_mass`], and an error if no body can have such mass
     /// properties, if the inertia is not symmetric, or if it is not 0 although the mass is.
-    pub fn set_spatial_inertia<T: Scalar>(
+    pub fn set_spatial_inertia(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         body: BodyIndex,
         mass: T,
@@ -125,12 +112,7 @@ impl MultibodyPlant {
             p_bobcm_b,
             unit: [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].map(|(a, b)| unit(a, b)),
         };
-        self.store(
-            ports,
-            context,
-            ParameterOwner::Body(body),
-            &stored.numbers(),
-        )
+        self.store(context, ParameterOwner::Body(body), &stored.numbers())
     }
 
     /// Returns mass (kg), centre of mass `p_BoBcm_B` (m) and rotational inertia about the centre of
@@ -139,14 +121,13 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns the errors of [`Self::mass`].
-    pub fn spatial_inertia<T: Scalar>(
+    pub fn spatial_inertia(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
         body: BodyIndex,
     ) -> Result<(T, Vector3<T>, Matrix3<T>)> {
         let model = self.body(body)?.spatial_inertia();
-        Ok(match self.reader(ports, context)?.inertia(body) {
+        Ok(match self.reader(context)?.inertia(body) {
             Some(m) => {
                 let p = m.p_bobcm_b;
                 let shift = Matrix3::from_diagonal_element(p.dot(&p)) - p * p.transpose();
@@ -166,11 +147,10 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the joint is unknown, there are not as many values as velocities, one is
     /// negative or not finite, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram. Nothing changes in that case.
-    pub fn set_damping_vector<T: Scalar>(
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram. Nothing changes in that case.
+    pub fn set_damping_vector(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         joint: JointIndex,
         damping: &[T],
@@ -188,7 +168,7 @@ impl MultibodyPlant {
             let label = || format!("joint '{}'", self.joints[joint.index()].name());
             check_amount(label, "damping (N m s/rad or N s/m)", *x)?;
         }
-        self.store(ports, context, ParameterOwner::Joint(joint), damping)
+        self.store(context, ParameterOwner::Joint(joint), damping)
     }
 
     /// Returns the damping of a joint by velocity (N m s/rad or N s/m) in a context (Drake's
@@ -196,16 +176,11 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the joint is unknown, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn damping_vector<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        joint: JointIndex,
-    ) -> Result<Vec<T>> {
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn damping_vector(&self, context: &Context<T>, joint: JointIndex) -> Result<Vec<T>> {
         self.joint(joint)?;
-        Ok(self.reader(ports, context)?.damping(joint))
+        Ok(self.reader(context)?.damping(joint))
     }
 
     /// Sets the rotor inertia of an actuator (kg m^2, or kg on a prismatic joint) in a context
@@ -214,11 +189,10 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the actuator is unknown, the inertia is negative or not finite, or not 0
     /// on a spatial tendon, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram. Nothing changes in that case.
-    pub fn set_rotor_inertia<T: Scalar>(
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram. Nothing changes in that case.
+    pub fn set_rotor_inertia(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         actuator: JointActuatorIndex,
         rotor_inertia: T,
@@ -227,9 +201,9 @@ impl MultibodyPlant {
         let label = || self.actuator_label(actuator);
         check_amount(label, "rotor inertia (kg m^2 or kg)", rotor_inertia)?;
         self.check_rotor(actuator, rotor_inertia.re())?;
-        let [_, gear] = self.reader(ports, context)?.rotor(actuator.index());
+        let [_, gear] = self.reader(context)?.rotor(actuator.index());
         let owner = ParameterOwner::Actuator(actuator.index());
-        self.store(ports, context, owner, &[rotor_inertia, gear])
+        self.store(context, owner, &[rotor_inertia, gear])
     }
 
     /// Sets the gear ratio of an actuator's rotor in a context (Drake's
@@ -239,9 +213,8 @@ impl MultibodyPlant {
     /// Returns the errors of [`Self::set_rotor_inertia`], but the ratio may be negative. Also
     /// returns an error for another ratio of a rotor without inertia if the actuator has an
     /// [`AffineControl`](crate::AffineControl), whose own gear does not change.
-    pub fn set_gear_ratio<T: Scalar>(
+    pub fn set_gear_ratio(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         actuator: JointActuatorIndex,
         gear_ratio: T,
@@ -252,7 +225,7 @@ impl MultibodyPlant {
             let why = format!("the gear ratio must be finite, got {ratio:?}");
             return Err(self.actuator_error(actuator, &why));
         }
-        let [rotor, current] = self.reader(ports, context)?.rotor(actuator.index());
+        let [rotor, current] = self.reader(context)?.rotor(actuator.index());
         let has_effect = rotor.re() != 0.0 || ratio == current.re();
         if let (Some(control), false) = (control, has_effect) {
             let why = format!(
@@ -263,7 +236,7 @@ impl MultibodyPlant {
             return Err(self.actuator_error(actuator, &why));
         }
         let owner = ParameterOwner::Actuator(actuator.index());
-        self.store(ports, context, owner, &[rotor, gear_ratio])
+        self.store(context, owner, &[rotor, gear_ratio])
     }
 
     /// Returns the rotor inertia of an actuator (kg m^2, or kg on a prismatic joint) in a context
@@ -271,16 +244,11 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the actuator is unknown, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn rotor_inertia<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        actuator: JointActuatorIndex,
-    ) -> Result<T> {
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
+    /// another diagram.
+    pub fn rotor_inertia(&self, context: &Context<T>, actuator: JointActuatorIndex) -> Result<T> {
         self.joint_actuator(actuator)?;
-        let [rotor, _] = self.reader(ports, context)?.rotor(actuator.index());
+        let [rotor, _] = self.reader(context)?.rotor(actuator.index());
         Ok(rotor)
     }
 
@@ -288,14 +256,9 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns the errors of [`Self::rotor_inertia`].
-    pub fn gear_ratio<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        actuator: JointActuatorIndex,
-    ) -> Result<T> {
+    pub fn gear_ratio(&self, context: &Context<T>, actuator: JointActuatorIndex) -> Result<T> {
         self.joint_actuator(actuator)?;
-        let [_, gear] = self.reader(ports, context)?.rotor(actuator.index());
+        let [_, gear] = self.reader(context)?.rotor(actuator.index());
         Ok(gear)
     }
 }
@@ -313,7 +276,7 @@ pub(super) fn check_amount<T: Scalar>(place: impl Fn() -> String, what: &str, x:
     }
 }
 
-impl MultibodyPlant {
+impl<T: Scalar> MultibodyPlantPorts<T> {
     fn check_moving(&self, body: BodyIndex) -> Result<()> {
         self.body(body)?;
         match body {
@@ -342,17 +305,15 @@ impl MultibodyPlant {
     }
 
     /// Returns a reader of the parameters in a context, after a check that they are of this plant.
-    pub(in crate::plant) fn reader<'a, T: Scalar>(
+    pub(in crate::plant) fn reader<'a>(
         &'a self,
-        ports: &MultibodyPlantPorts<T>,
         context: &'a Context<T>,
     ) -> Result<ParameterReader<'a, T>> {
-        let handles = ports.dynamics()?.parameters;
+        let handles = self.dynamics()?.parameters;
         let (layout, values) = (
             context.param(handles.layout)?,
             context.param(handles.values)?,
         );
-        layout.check(self)?;
         Ok(ParameterReader {
             plant: self,
             layout,
@@ -360,26 +321,24 @@ impl MultibodyPlant {
         })
     }
 
-    pub(super) fn store<T: Scalar>(
+    pub(super) fn store(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         owner: ParameterOwner,
         numbers: &[T],
     ) -> Result<()> {
-        self.change_parameters(ports, context, |layout, values| {
+        self.change_parameters(context, |layout, values| {
             layout.set(values, owner, numbers);
         })
     }
 
-    pub(super) fn change_parameters<T: Scalar>(
+    pub(super) fn change_parameters(
         &self,
-        ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
         change: impl FnOnce(&mut ParameterLayout, &mut Vec<T>),
     ) -> Result<()> {
-        self.reader(ports, context)?;
-        let handles = ports.dynamics()?.parameters;
+        self.reader(context)?;
+        let handles = self.dynamics()?.parameters;
         let mut values = std::mem::take(context.param_mut(handles.values)?);
         change(context.param_mut(handles.layout)?, &mut values);
         *context.param_mut(handles.values)? = values;

@@ -3,21 +3,21 @@
 use crate::error::{Error, Result};
 use crate::model::checks::check_pose;
 use crate::model::{BodyIndex, DeformableBodyIndex};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::deformable_body::FixedVertices;
-use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::{Isometry3, Point3, Vector3};
 use tarragon_geometry::Shape;
 use tarragon_geometry::proximity::distance_to_point;
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Holds all vertices of a deformable body that are behind a wall where they are without
     /// stress (Drake's `SetWallBoundaryCondition`). `p_wq` is a point of the wall (m), `n_w` its
     /// normal towards the free side, of any length, both in W. A wall that holds nothing is no
     /// error.
     ///
     /// # Errors
-    /// Returns an error after `finalize`, if the body is unknown, if the normal is zero, or if a
-    /// number is not finite.
+    /// Returns an error if the body is unknown, if the normal is zero, or if a number is not
+    /// finite.
     pub fn set_wall_boundary_condition(
         &mut self,
         body: DeformableBodyIndex,
@@ -25,7 +25,6 @@ impl MultibodyPlant {
         n_w: &Vector3<f64>,
     ) -> Result<()> {
         let place = self.deformable_body(body)?.place();
-        self.check_open(|| format!("{place}: a wall"))?;
         let is_finite = p_wq.iter().chain(n_w.iter()).all(|x| x.is_finite());
         if !is_finite || *n_w == Vector3::zeros() {
             return Err(Error::invalid(format!(
@@ -35,7 +34,7 @@ impl MultibodyPlant {
                 n_w.as_slice()
             )));
         }
-        let found = &mut self.deformables[body.index()];
+        let found = &mut self.model.deformables[body.index()];
         found.held.resize(found.reference_positions.len(), false);
         for (held, q) in found.held.iter_mut().zip(&*found.reference_positions) {
             *held |= n_w.dot(&(q - p_wq)) < 0.0;
@@ -51,8 +50,8 @@ impl MultibodyPlant {
     /// shape at `X_BG`.
     ///
     /// # Errors
-    /// Returns an error after `finalize`, if a body is unknown, if a pose is not finite, if the
-    /// distance from the shape is not supported, or if no vertex is inside of it.
+    /// Returns an error if a body is unknown, if a pose is not finite, if the distance from the
+    /// shape is not supported, or if no vertex is inside of it.
     pub fn add_fixed_constraint(
         &mut self,
         body: DeformableBodyIndex,
@@ -63,7 +62,6 @@ impl MultibodyPlant {
     ) -> Result<()> {
         let found = self.deformable_body(body)?;
         let place = found.place();
-        self.check_open(|| format!("{place}: a fixed constraint"))?;
         let name_b = self.body(body_b)?.name().to_owned();
         for (name, x) in [("X_BA", x_ba), ("X_BG", x_bg)] {
             check_pose(|| format!("{place}: {name} of a fixed constraint"), x)?;
@@ -86,7 +84,7 @@ impl MultibodyPlant {
             body: body_b,
             vertices,
         };
-        self.deformables[body.index()].fixed.push(fixed);
+        self.model.deformables[body.index()].fixed.push(fixed);
         Ok(())
     }
 }

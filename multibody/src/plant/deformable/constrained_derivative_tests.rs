@@ -3,6 +3,7 @@
 
 use crate::discrete::DiscreteContactApproximation;
 use crate::model::{BodyIndex, DeformableBodyIndex, Joint, ModelInstanceIndex};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::{
     ContactMaterialOverride, MultibodyPlant, MultibodyPlantPorts, add_multibody_plant_scene_graph,
 };
@@ -64,9 +65,9 @@ impl Scene {
         partner: Partner,
         approximation: DiscreteContactApproximation,
     ) -> crate::Result<Self> {
-        let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(TIME_STEP)?, SceneGraph::new());
         plant.register_as_source_for_scene_graph(&mut scene)?;
-        plant.set_discrete_contact_approximation(approximation)?;
+        plant.set_discrete_contact_approximation(approximation);
         let center = Vector3::new(0.1, 0.0, 0.0);
         let inertia = SpatialInertia::from_central(0.5, center, Matrix3::identity() * 2e-3)?;
         let name = "partner";
@@ -134,9 +135,8 @@ impl Scene {
         ports: &MultibodyPlantPorts<T>,
         context: &Context<T>,
     ) -> crate::Result<Vec<T>> {
-        let plant = self.plant.system();
-        let mut all = plant.positions(ports, context)?;
-        all.extend(plant.velocities(ports, context)?);
+        let mut all = ports.positions(context)?;
+        all.extend(ports.velocities(context)?);
         for ball in &self.balls {
             for list in [
                 ports.deformable_positions(context, *ball)?,
@@ -158,8 +158,8 @@ impl Scene {
         let plant = self.plant.system();
         let (joints, vertices) = x.split_at(2 * plant.num_positions());
         let (q, v) = joints.split_at(joints.len() / 2);
-        plant.set_positions(&ports, context, q)?;
-        plant.set_velocities(&ports, context, v)?;
+        ports.set_positions(context, q)?;
+        ports.set_velocities(context, v)?;
         let vectors = |list: &[T]| -> Vec<Vector3<T>> {
             list.chunks_exact(3)
                 .map(Vector3::from_column_slice)
@@ -224,7 +224,7 @@ fn is_in_contact(scene: &Scene, x: &[f64]) -> bool {
     let mut sim = Simulator::new(&scene.diagram, context).unwrap();
     sim.advance_to(TIME_STEP).unwrap();
     let ports = scene.diagram.ports(&scene.plant).unwrap();
-    let port = ports.dynamics().unwrap().contact_results;
+    let port = ports.contact_results().unwrap();
     let results = sim.context().eval(port).unwrap();
     !results.deformable_contacts().is_empty()
 }
@@ -310,7 +310,6 @@ fn steps_in_contact_have_derivatives_by_friction() {
     x[velocities..].iter_mut().step_by(3).for_each(|v| *v = 1.0);
     let geometry = scene
         .plant
-        .system()
         .deformable_body(scene.balls[0])
         .unwrap()
         .geometry_id();
@@ -328,9 +327,8 @@ fn steps_in_contact_have_derivatives_by_friction() {
             dynamic_friction: Some(mu),
             ..ContactMaterialOverride::none()
         };
-        let plant = scene.plant.system();
-        plant
-            .set_contact_material(&ports, &mut context, geometry, material)
+        ports
+            .set_contact_material(&mut context, geometry, material)
             .unwrap();
         let mut sim = Simulator::new(diagram, context).unwrap();
         sim.advance_to(TIME_STEP).unwrap();

@@ -1,6 +1,7 @@
 //! Derivatives of steps of a plant with deformable bodies.
 
 use crate::model::DeformableBodyIndex;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::{DeformableTangent, MultibodyPlant, add_multibody_plant_scene_graph};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_fem::{DeformableBodyConfig, MaterialModel};
@@ -11,8 +12,11 @@ use tarragon_geometry::{BoxShape, GeometryInstance, ProximityProperties, SceneGr
 const TIME_STEP: f64 = 0.01;
 
 /// A plant and its scene with the floor of a box.
-pub(super) fn with_floor() -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP).unwrap(), SceneGraph::new());
+pub(super) fn with_floor() -> (MultibodyPlantBuilder, SceneGraph) {
+    let (mut plant, mut scene) = (
+        MultibodyPlantBuilder::new(TIME_STEP).unwrap(),
+        SceneGraph::new(),
+    );
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
@@ -66,7 +70,7 @@ fn direction(p: &Vector3<f64>, phase: f64) -> Vector3<f64> {
 #[test]
 fn steps_of_autodiff_diagrams_have_derivatives_by_the_state() {
     let (plant, diagram, body) = ball(0.5);
-    let q = plant.system().deformable_body(body).unwrap();
+    let q = plant.deformable_body(body).unwrap();
     let q = q.reference_positions().to_vec();
     let v: Vec<_> = q.iter().map(|p| direction(p, 1.0)).collect();
     let (dq, dv): (Vec<_>, Vec<_>) = q
@@ -95,10 +99,7 @@ fn steps_of_autodiff_diagrams_have_derivatives_by_the_state() {
     let q1 = ports.deformable_positions(sim.context(), body).unwrap();
     let v1 = ports.deformable_velocities(sim.context(), body).unwrap();
 
-    let mut step = plant
-        .system()
-        .calc_free_deformable_step(body, &q, &v)
-        .unwrap();
+    let mut step = plant.calc_free_deformable_step(body, &q, &v).unwrap();
     let change = DeformableTangent {
         positions: dq,
         velocities: dv,

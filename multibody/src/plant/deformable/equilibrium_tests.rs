@@ -34,12 +34,12 @@ fn the_ground_carries_the_weight_of_a_resting_ball() {
         // Until it no longer rocks on its few faces.
         sim.advance_to(12.0).unwrap();
         let ports = diagram.ports(&plant).unwrap();
-        let contact_results = ports.dynamics().unwrap().contact_results;
+        let contact_results = ports.contact_results().unwrap();
         let contacts = sim.context().eval(contact_results).unwrap();
         let [contact] = contacts.deformable_contacts() else {
             panic!("{material_model:?}: {contacts:?}");
         };
-        let weight = 9.81 * plant.system().deformable_body(body).unwrap().mass();
+        let weight = 9.81 * plant.deformable_body(body).unwrap().mass();
         let error = contact.f_ac_w.translational.z / weight - 1.0;
         // Drake's ball of `closed.json.gz` is at 8e-9.
         assert!(error.abs() < 1e-7, "{material_model:?}: {error:e}");

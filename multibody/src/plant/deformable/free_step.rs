@@ -92,7 +92,7 @@ impl MultibodyPlant {
     /// use tarragon_fem::DeformableBodyConfig;
     /// use tarragon_geometry::{GeometryInstance, SceneGraph, Sphere};
     /// use tarragon_multibody::*;
-    /// let (mut plant, mut scene) = (MultibodyPlant::new(0.01)?, SceneGraph::new());
+    /// let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01)?, SceneGraph::new());
     /// plant.register_as_source_for_scene_graph(&mut scene)?;
     /// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
     /// let ball = ball.with_proximity(Default::default());

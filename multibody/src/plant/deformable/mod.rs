@@ -25,8 +25,7 @@ mod step;
 mod tests;
 
 pub use self::free_step::{DeformableTangent, FreeDeformableStep, MaterialTangent};
-pub use self::ports::DeformablePorts;
-pub(super) use self::ports::{DeformableEntries, DeformableStates};
+pub(super) use self::ports::{DeformableEntries, DeformablePorts, DeformableStates};
 pub use self::results::DeformableContactInfo;
 pub(super) use self::results::EndedSites;
 pub(super) use self::step::{DeformableEnd, DeformableStart, DeformableWork};

@@ -9,14 +9,9 @@ use tarragon_framework::prelude::{Declare, Dep, DiscreteState, LeafContext, Outp
 use tarragon_geometry::GeometryConfigurationVector;
 
 /// Output port of a plant with deformable bodies, and handles of their state.
-///
-/// | port | name | type |
-/// |---|---|---|
-/// | output | `deformable_body_configuration` | [`GeometryConfigurationVector`] |
 #[derive(Clone, Debug)]
-pub struct DeformablePorts<T: Scalar> {
-    /// Positions of the vertices of all bodies, for the SceneGraph.
-    pub configuration: OutputPort<GeometryConfigurationVector<T>>,
+pub(in crate::plant) struct DeformablePorts<T: Scalar> {
+    pub(in crate::plant) configuration: OutputPort<GeometryConfigurationVector<T>>,
     pub(in crate::plant) entries: DeformableEntries<T>,
 }
 

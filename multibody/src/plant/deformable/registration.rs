@@ -3,14 +3,17 @@
 use crate::error::{Error, Result};
 use crate::model::checks::check_pose;
 use crate::model::{DeformableBodyIndex, ModelInstanceIndex};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::deformable_body::DeformableBody;
-use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
+use crate::plant::multibody_model::MultibodyModel;
+use crate::plant::multibody_model::out_of_range;
+use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::{Isometry3, Vector3};
 use std::sync::Arc;
 use tarragon_fem::{DeformableBodyConfig, FemModel, ForceDensityField};
 use tarragon_geometry::{GeometryId, GeometryInstance, IllustrationProperties, SceneGraph};
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Adds a deformable body of the default model instance, as
     /// [`Self::register_deformable_body_in`] does.
     ///
@@ -37,7 +40,7 @@ impl MultibodyPlant {
     /// use tarragon_framework::prelude::*;
     /// use tarragon_geometry::{GeometryInstance, ProximityProperties, SceneGraph, Sphere};
     /// use tarragon_multibody::*;
-    /// let (mut plant, mut scene) = (MultibodyPlant::new(0.01)?, SceneGraph::new());
+    /// let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.01)?, SceneGraph::new());
     /// plant.register_as_source_for_scene_graph(&mut scene)?;
     /// let above = Isometry3::translation(0.0, 0.0, 1.0);
     /// let ball = GeometryInstance::new(above, Sphere::new(0.1)?, "ball")?
@@ -56,9 +59,9 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Returns an error after `finalize`, if the plant is continuous or not registered with this
-    /// scene, if the model instance is unknown, if it has a deformable body of that name, or if
-    /// shape, hint or material are unsuitable. The plant stays as it was.
+    /// Returns an error if the plant is continuous or not registered with this scene, if the model
+    /// instance is unknown, if it has a deformable body of that name, or if shape, hint or material
+    /// are unsuitable. The plant stays as it was.
     pub fn register_deformable_body_in(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -69,9 +72,8 @@ impl MultibodyPlant {
     ) -> Result<DeformableBodyIndex> {
         let name = geometry.name().to_owned();
         let place = || format!("deformable body '{name}'");
-        self.check_open(place)?;
         self.check_instance(instance)?;
-        if self.time_step == 0.0 {
+        if self.model.time_step == 0.0 {
             return Err(Error::unsupported(format!(
                 "{}: the time step of the plant must be positive, got 0; deformable bodies move in \
                  discrete steps only",
@@ -80,16 +82,16 @@ impl MultibodyPlant {
         }
         config.check(&place())?;
         let is_same = |body: &DeformableBody| body.model_instance == instance && body.name == name;
-        if self.deformables.iter().any(is_same) {
+        if self.model.deformables.iter().any(is_same) {
             return Err(Error::exists(format!(
                 "{}: model instance '{}' has a deformable body of that name already; names must be \
                  unique within a model instance",
                 place(),
-                self.model_instances[instance.index()]
+                self.model.model_instances[instance.index()]
             )));
         }
         if instance > ModelInstanceIndex::DEFAULT {
-            let model = &self.model_instances[instance.index()];
+            let model = &self.model.model_instances[instance.index()];
             geometry.set_name(&format!("{model}::{name}"))?;
         }
         if geometry.illustration_properties().is_none() {
@@ -115,8 +117,8 @@ impl MultibodyPlant {
                 return Err(error);
             }
         };
-        let index = DeformableBodyIndex::new(self.deformables.len());
-        self.deformables.push(DeformableBody {
+        let index = DeformableBodyIndex::new(self.model.deformables.len());
+        self.model.deformables.push(DeformableBody {
             index,
             name,
             model_instance: instance,
@@ -144,10 +146,7 @@ impl MultibodyPlant {
         body: DeformableBodyIndex,
         x_wd: Isometry3<f64>,
     ) -> Result<()> {
-        let place = self.deformable_body(body)?.place();
-        check_pose(|| format!("{place}: the default pose"), &x_wd)?;
-        self.deformables[body.index()].default_pose = x_wd;
-        Ok(())
+        self.model.set_default_deformable_pose(body, x_wd)
     }
 
     /// Adds a force density that acts on a deformable body, evaluated at the start of every step at
@@ -155,15 +154,44 @@ impl MultibodyPlant {
     /// `element_subdivision_count` divides them into.
     ///
     /// # Errors
-    /// Returns an error after `finalize`, or if the body is unknown.
+    /// Returns an error if the body is unknown.
     pub fn add_external_force(
         &mut self,
         body: DeformableBodyIndex,
         field: impl ForceDensityField + 'static,
     ) -> Result<()> {
+        self.deformable_body(body)?;
+        self.model.deformables[body.index()]
+            .forces
+            .push(Arc::new(field));
+        Ok(())
+    }
+}
+
+impl MultibodyPlant {
+    /// Sets the pose in W that a deformable body starts with, as
+    /// [`MultibodyPlantBuilder::set_default_deformable_body_pose`] does.
+    ///
+    /// # Errors
+    /// Returns the same errors.
+    pub fn set_default_deformable_body_pose(
+        &mut self,
+        body: DeformableBodyIndex,
+        x_wd: Isometry3<f64>,
+    ) -> Result<()> {
+        self.model.set_default_deformable_pose(body, x_wd)
+    }
+}
+
+impl MultibodyModel {
+    fn set_default_deformable_pose(
+        &mut self,
+        body: DeformableBodyIndex,
+        x_wd: Isometry3<f64>,
+    ) -> Result<()> {
         let place = self.deformable_body(body)?.place();
-        self.check_open(|| format!("{place}: an external force"))?;
-        self.deformables[body.index()].forces.push(Arc::new(field));
+        check_pose(|| format!("{place}: the default pose"), &x_wd)?;
+        self.deformables[body.index()].default_pose = x_wd;
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Recorded scenes, step by step.
 
 use crate::model::{BodyIndex, DeformableBodyIndex};
-use crate::plant::{MultibodyPlant, add_multibody_plant_scene_graph};
+use crate::plant::add_multibody_plant_scene_graph;
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::spatial::SpatialInertia;
 use crate::{DiscreteContactApproximation, Result};
 use flate2::read::GzDecoder;
@@ -72,8 +73,8 @@ type Moment = (Vec<Vec<f64>>, Vec<(usize, f64)>);
 /// Returns what a scene is at the start and at the recorded steps.
 fn run(scene: &Value, folder: &Path) -> Result<Vec<Moment>> {
     let dt = scene["time_step"].as_f64().unwrap();
-    let (mut plant, mut graph) = (MultibodyPlant::new(dt)?, SceneGraph::new());
-    plant.set_discrete_contact_approximation(DiscreteContactApproximation::Sap)?;
+    let (mut plant, mut graph) = (MultibodyPlantBuilder::new(dt)?, SceneGraph::new());
+    plant.set_discrete_contact_approximation(DiscreteContactApproximation::Sap);
     if scene["gravity"].is_array() {
         plant.set_gravity(vector(&scene["gravity"]))?;
     }
@@ -175,7 +176,7 @@ fn run(scene: &Value, folder: &Path) -> Result<Vec<Moment>> {
             Ok(q.iter().flat_map(|p| p.iter().copied()).collect())
         });
         let positions = positions.collect::<Result<Vec<Vec<f64>>>>()?;
-        let results = sim.context().eval(plant.dynamics()?.contact_results)?;
+        let results = sim.context().eval(plant.contact_results()?)?;
         let contacts = results.deformable_contacts().iter();
         let contacts =
             contacts.map(|c| (c.contact_mesh_w.num_faces(), c.f_ac_w.translational.norm()));

@@ -46,7 +46,7 @@ impl MultibodyPlant {
             )));
         }
         let (mut forces, mut net_actuation) = (MultibodyForces::zero(0, 0), vec![]);
-        self.explicit_forces(step, |_| false, &mut forces, &mut net_actuation)?;
+        self.explicit_forces(step, |_| false, &mut forces, &mut net_actuation);
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut ended = EndedContacts::empty();
         if let Some(query) = inputs.query {

@@ -2,11 +2,12 @@
 
 use super::step_sites::StepSites;
 use crate::discrete::StepStart;
+use crate::plant::multibody_model::MultibodyModel;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::tree::Topology;
 use tarragon_framework::Scalar;
 
-impl MultibodyPlant {
+impl MultibodyModel {
     /// Returns the velocities with dry friction and its largest force (N m or N).
     pub(in crate::plant) fn dry_friction_of_joints(
         &self,
@@ -20,7 +21,9 @@ impl MultibodyPlant {
         });
         velocities.collect()
     }
+}
 
+impl MultibodyPlant {
     /// Adds the dry friction of joints that are neither locked nor asleep.
     pub(super) fn add_dry_friction<T: Scalar>(
         &self,

@@ -1,16 +1,14 @@
 //! Ports of a plant that moves under forces.
 
-use super::discrete::DynamicsWork;
 use super::dynamics_result::DynamicsResult;
+use super::step_work::DynamicsWork;
 use crate::dynamics;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::ModelInstanceIndex;
 use crate::plant::contact::results::ContactResults;
 use crate::plant::deformable::{DeformableEntries, DeformableStates};
-use crate::plant::inputs::{
-    ConstraintStatus, ExternallyAppliedSpatialForce, ForcePorts, StepInputs,
-};
+use crate::plant::inputs::{ConstraintStatus, ForcePorts, StepInputs};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::model_parameters::{ModelParameters, ParameterHandles, ParameterReader};
 use crate::spatial::SpatialVector;
@@ -18,153 +16,30 @@ use crate::tree::CoordinateKind;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
-    AbstractState, CacheEntry, Declare, Dep, InputPort, LeafContext, OutputPort, Param,
+    AbstractState, CacheEntry, Declare, Dep, LeafContext, OutputPort, Param,
 };
-use tarragon_geometry::QueryObject;
 
-/// Ports of a [`MultibodyPlant`] that moves under forces. Inputs without value are zero.
-///
-/// | port | name | type |
-/// |---|---|---|
-/// | input | `geometry_query` | [`QueryObject`], once registered with a SceneGraph |
-/// | input | `actuation` | vector, efforts by actuator (N m or N) |
-/// | input | `{model}_actuation` | the same for the actuators of a model instance; both add up |
-/// | input | `{model}_desired_state` | vector `[q; v]` of all actuators of a model instance |
-/// | input | `applied_generalized_force` | vector of `num_velocities` (N m or N) |
-/// | input | `applied_spatial_force` | `Vec<ExternallyAppliedSpatialForce<T>>` |
-/// | output | `body_spatial_accelerations` | `Vec<SpatialVector<T>>`, `A_WB` by body |
-/// | output | `generalized_acceleration` | vector of `num_velocities` |
-/// | output | `net_actuation` | vector, efforts by actuator after limits and controllers |
-/// | output | `reaction_forces` | `Vec<SpatialVector<T>>`, `F_CJc_Jc` by joint |
-/// | output | `contact_results` | [`ContactResults`] |
-/// | output | `{model}_state` | vector `[q; v]` of a model instance |
-/// | output | `{model}_generalized_acceleration` | vector |
-/// | output | `{model}_generalized_contact_forces` | vector |
-/// | output | `{model}_net_actuation` | vector |
-///
-/// In discrete plants, outputs other than states report the step that led to the present state, and
-/// zero before the first step; see [`MultibodyPlant::set_use_sampled_output_ports`].
+/// Ports and parameters of a plant that moves under forces.
 #[derive(Clone, Debug)]
-pub struct PlantDynamicsPorts<T: Scalar> {
-    inputs: Arc<ForcePorts<T>>,
-    /// `A_WB` by body.
-    pub body_spatial_accelerations: OutputPort<Vec<SpatialVector<T>>>,
-    /// Time derivatives of the velocities.
-    pub generalized_acceleration: OutputPort<Vec<T>>,
-    /// Efforts by actuator (N m or N).
-    pub net_actuation: OutputPort<Vec<T>>,
-    /// `F_CJc_Jc` by joint: moment and force on the child at its joint frame, expressed there.
-    pub reaction_forces: OutputPort<Vec<SpatialVector<T>>>,
-    /// All contacts.
-    pub contact_results: OutputPort<ContactResults<T>>,
-    instances: Arc<[InstancePorts<T>]>,
+pub(in crate::plant) struct DynamicsPorts<T: Scalar> {
+    pub(in crate::plant) inputs: Arc<ForcePorts<T>>,
+    pub(in crate::plant) body_spatial_accelerations: OutputPort<Vec<SpatialVector<T>>>,
+    pub(in crate::plant) generalized_acceleration: OutputPort<Vec<T>>,
+    pub(in crate::plant) net_actuation: OutputPort<Vec<T>>,
+    pub(in crate::plant) reaction_forces: OutputPort<Vec<SpatialVector<T>>>,
+    pub(in crate::plant) contact_results: OutputPort<ContactResults<T>>,
+    pub(in crate::plant) instances: Arc<[InstancePorts<T>]>,
     pub(in crate::plant) status: Param<ConstraintStatus>,
     pub(in crate::plant) parameters: ParameterHandles<T>,
 }
 
 /// Output ports of one model instance.
 #[derive(Clone, Copy, Debug)]
-struct InstancePorts<T: Scalar> {
-    state: OutputPort<Vec<T>>,
-    acceleration: OutputPort<Vec<T>>,
-    contact_forces: OutputPort<Vec<T>>,
-    net_actuation: OutputPort<Vec<T>>,
-}
-
-impl<T: Scalar> PlantDynamicsPorts<T> {
-    /// Returns the input port of the scene's query object.
-    ///
-    /// # Errors
-    /// Returns an error if the plant is not registered with a SceneGraph.
-    pub fn geometry_query(&self) -> Result<InputPort<QueryObject<T>>> {
-        self.inputs.geometry_query.ok_or_else(|| {
-            Error::state(
-                "MultibodyPlant: there is no port 'geometry_query'; call \
-                 `register_as_source_for_scene_graph` before the plant is added",
-            )
-        })
-    }
-    /// Returns the input port of the efforts of all actuators (N m or N), by index.
-    pub fn actuation(&self) -> InputPort<Vec<T>> {
-        self.inputs.actuation
-    }
-    /// Returns the input port of the efforts of a model instance's actuators (N m or N).
-    ///
-    /// # Errors
-    /// Returns an error if the instance is unknown or has no actuators.
-    pub fn actuation_in(&self, instance: ModelInstanceIndex) -> Result<InputPort<Vec<T>>> {
-        let port = self.inputs.actuation_in.get(instance.index()).copied();
-        port.flatten().ok_or_else(|| no_actuators(instance))
-    }
-    /// Returns the input port of the desired state `[q; v]` of a model instance's actuators. It
-    /// drives those with controller gains.
-    ///
-    /// # Errors
-    /// Returns an error if the instance is unknown or has no actuators.
-    pub fn desired_state_in(&self, instance: ModelInstanceIndex) -> Result<InputPort<Vec<T>>> {
-        let port = self.inputs.desired_state_in.get(instance.index()).copied();
-        port.flatten().ok_or_else(|| no_actuators(instance))
-    }
-    /// Returns the input port of generalized forces (N m or N), in the order of v.
-    pub fn applied_generalized_force(&self) -> InputPort<Vec<T>> {
-        self.inputs.generalized_force
-    }
-    /// Returns the input port of forces on bodies.
-    pub fn applied_spatial_force(&self) -> InputPort<Vec<ExternallyAppliedSpatialForce<T>>> {
-        self.inputs.spatial_force
-    }
-    fn instance(&self, instance: ModelInstanceIndex) -> Result<&InstancePorts<T>> {
-        self.instances.get(instance.index()).ok_or_else(|| {
-            Error::not_found(format!(
-                "the model instance index must be below {}, got {}",
-                self.instances.len(),
-                instance.index()
-            ))
-        })
-    }
-    /// Returns the output port of the state `[q; v]` of a model instance.
-    ///
-    /// # Errors
-    /// Returns an error if the instance is unknown.
-    pub fn state_in(&self, instance: ModelInstanceIndex) -> Result<OutputPort<Vec<T>>> {
-        Ok(self.instance(instance)?.state)
-    }
-    /// Returns the output port of the time derivatives of a model instance's velocities.
-    ///
-    /// # Errors
-    /// Returns an error if the instance is unknown.
-    pub fn generalized_acceleration_in(
-        &self,
-        instance: ModelInstanceIndex,
-    ) -> Result<OutputPort<Vec<T>>> {
-        Ok(self.instance(instance)?.acceleration)
-    }
-    /// Returns the output port of the generalized forces of contact on a model instance.
-    ///
-    /// # Errors
-    /// Returns an error if the instance is unknown.
-    pub fn generalized_contact_forces_in(
-        &self,
-        instance: ModelInstanceIndex,
-    ) -> Result<OutputPort<Vec<T>>> {
-        Ok(self.instance(instance)?.contact_forces)
-    }
-    /// Returns the output port of the efforts of a model instance's actuators, after limits and
-    /// controllers.
-    ///
-    /// # Errors
-    /// Returns an error if the instance is unknown.
-    pub fn net_actuation_in(&self, instance: ModelInstanceIndex) -> Result<OutputPort<Vec<T>>> {
-        Ok(self.instance(instance)?.net_actuation)
-    }
-}
-
-#[cold]
-fn no_actuators(instance: ModelInstanceIndex) -> Error {
-    Error::not_found(format!(
-        "model instance {} must have actuators, got none",
-        instance.index()
-    ))
+pub(in crate::plant) struct InstancePorts<T: Scalar> {
+    pub(in crate::plant) state: OutputPort<Vec<T>>,
+    pub(in crate::plant) acceleration: OutputPort<Vec<T>>,
+    pub(in crate::plant) contact_forces: OutputPort<Vec<T>>,
+    pub(in crate::plant) net_actuation: OutputPort<Vec<T>>,
 }
 
 pub(super) type Motion<T> = (PositionKinematics<T>, VelocityKinematics<T>);
@@ -261,7 +136,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         plant: &MultibodyPlant,
         d: &mut Declare<MultibodyPlant, T>,
         memory: Option<AbstractState<Arc<DynamicsResult<T>>>>,
-    ) -> PlantDynamicsPorts<T> {
+    ) -> DynamicsPorts<T> {
         let (motion, dynamics) = (self.motion, self.dynamics);
         let source = Source {
             motion,
@@ -305,7 +180,7 @@ impl<T: Scalar> DynamicsEntries<T> {
                 source.with_motion(plant, ctx, |result, (positions, velocities)| {
                     let (vdot, spatial) = (&result.vdot, &result.spatial);
                     let inertias = &result.parameters.inertias;
-                    *out = plant.reaction_forces(inertias, positions, velocities, vdot, spatial)?;
+                    *out = plant.reaction_forces(inertias, positions, velocities, vdot, spatial);
                     Ok(())
                 })
             },
@@ -327,7 +202,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         let instances = instances.map(|(i, name)| {
             InstancePorts::declare(plant, d, (ModelInstanceIndex::new(i), name), source, &deps)
         });
-        PlantDynamicsPorts {
+        DynamicsPorts {
             instances: instances.collect(),
             inputs: self.inputs,
             body_spatial_accelerations,
@@ -353,9 +228,8 @@ impl<T: Scalar> InstancePorts<T> {
         let nq = plant.num_positions_in(instance).unwrap_or(0);
         let na = plant.num_actuators_in(instance).unwrap_or(0);
         let taken = move |plant: &MultibodyPlant, all: &[T], out: &mut [T]| {
-            let asked = "an output port of a model instance";
             if !all.is_empty() {
-                let own = plant.take(asked, instance, CoordinateKind::Velocities, all)?;
+                let own = plant.take(instance, CoordinateKind::Velocities, all)?;
                 copy_or_zero(&own, out);
             }
             Ok(())
@@ -388,7 +262,7 @@ impl<T: Scalar> InstancePorts<T> {
             move |plant, ctx, out| {
                 out.fill(T::zero());
                 source.with_motion(plant, ctx, |result, (positions, _)| {
-                    let tree = plant.tree_of("generalized contact forces", positions)?;
+                    let tree = plant.tree_of(positions)?;
                     let all = dynamics::project(tree, positions, &result.contact_forces);
                     taken(plant, &all, out)
                 })

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::checks::{check_length, check_numbers};
 use crate::model::{BodyIndex, ModelInstanceIndex};
+use crate::plant::building::plant_builder::MultibodyPlantBuilder;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
@@ -23,29 +24,24 @@ pub(in crate::plant) fn add_damping<T: Scalar>(
     }
 }
 
-impl MultibodyPlant {
+impl MultibodyPlantBuilder {
     /// Turns gravity on or off for the bodies of a model instance; it is on by default (Drake's
     /// `set_gravity_enabled`).
     ///
     /// # Errors
-    /// Returns an error if the instance is unknown, or after `finalize`.
+    /// Returns an error if the instance is unknown.
     pub fn set_gravity_enabled(
         &mut self,
         instance: ModelInstanceIndex,
         enabled: bool,
     ) -> Result<()> {
-        self.check_open(|| "a setting of gravity".into())?;
         self.check_instance(instance)?;
         if enabled {
-            self.weightless.remove(&instance)
+            self.model.weightless.remove(&instance)
         } else {
-            self.weightless.insert(instance)
+            self.model.weightless.insert(instance)
         };
         Ok(())
-    }
-    /// Returns true if gravity acts on the bodies of a model instance.
-    pub fn is_gravity_enabled(&self, instance: ModelInstanceIndex) -> bool {
-        !self.weightless.contains(&instance)
     }
 
     /// Sets the fraction of a body's weight that an opposite force at its center of mass carries
@@ -54,12 +50,12 @@ impl MultibodyPlant {
     ///
     /// ```
     /// use nalgebra::Vector3;
-    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia};
-    /// let mut plant = MultibodyPlant::new(0.0)?;
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlantBuilder, SpatialInertia};
+    /// let mut plant = MultibodyPlantBuilder::new(0.0)?;
     /// let inertia = SpatialInertia::plausible(2.0, Vector3::zeros())?;
     /// let balloon = plant.add_rigid_body("balloon", ModelInstanceIndex::DEFAULT, inertia)?;
     /// plant.set_gravity_compensation(balloon, 0.75)?;
-    /// plant.finalize()?;
+    /// let plant = plant.build()?;
     /// let positions = plant.calc_position_kinematics(&plant.default_positions())?;
     /// let weight = plant.calc_gravity_generalized_forces(&positions)?; // moment, then force (N)
     /// assert!((weight[5] - -0.25 * 2.0 * 9.81).abs() < 1e-12);
@@ -67,16 +63,22 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the body is unknown, the fraction is not finite, or after `finalize`.
+    /// Returns an error if the body is unknown or the fraction is not finite.
     pub fn set_gravity_compensation(&mut self, body: BodyIndex, fraction: f64) -> Result<()> {
-        self.check_open(|| "a compensation of gravity".into())?;
         let name = &self.body(body)?.name;
         check_numbers(
             &format!("gravity compensation of body '{name}'"),
             &[("fraction", fraction)],
         )?;
-        self.bodies[body.index()].gravity_compensation = fraction;
+        self.model.bodies[body.index()].gravity_compensation = fraction;
         Ok(())
+    }
+}
+
+impl MultibodyPlant {
+    /// Returns true if gravity acts on the bodies of a model instance.
+    pub fn is_gravity_enabled(&self, instance: ModelInstanceIndex) -> bool {
+        !self.weightless.contains(&instance)
     }
 
     /// Returns the acceleration of gravity (m/s^2) on a body, less what is compensated.
@@ -101,29 +103,15 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         parameters: &ModelParameters<T>,
         forces: &mut MultibodyForces<T>,
-    ) -> Result<()> {
-        let topology = self.finalized("forces")?;
-        let tree = &topology.tree;
+    ) {
+        let tree = &self.topology.tree;
         forces.reset(tree.nodes.len() + 1, tree.num_velocities);
         let inertias = &parameters.inertias;
         forces.add_gravity(tree, inertias, positions, |body| self.gravity_on(body));
-        self.add_element_forces(positions, velocities, &parameters.elements, forces)
-    }
-
-    /// Adds the forces of springs, dampers and bushings, without joint damping; `constants` take
-    /// the place of those of the model.
-    pub(super) fn add_element_forces<T: Scalar>(
-        &self,
-        positions: &PositionKinematics<T>,
-        velocities: &VelocityKinematics<T>,
-        constants: &[Vec<T>],
-        forces: &mut MultibodyForces<T>,
-    ) -> Result<()> {
-        let state = self.element_state(positions, velocities, constants)?;
+        let state = self.element_state(positions, velocities, &parameters.elements);
         for element in self.force_elements.iter().enumerate() {
             state.add_force(element, forces);
         }
-        Ok(())
     }
 
     pub(in crate::plant) fn element_state<'a, T: Scalar>(
@@ -131,20 +119,20 @@ impl MultibodyPlant {
         positions: &'a PositionKinematics<T>,
         velocities: &'a VelocityKinematics<T>,
         constants: &'a [Vec<T>],
-    ) -> Result<ForceElementState<'a, T>> {
-        Ok(ForceElementState {
-            topology: self.finalized("forces of elements")?,
+    ) -> ForceElementState<'a, T> {
+        ForceElementState {
+            topology: &self.topology,
             frames: &self.frames,
             positions,
             velocities,
             constants,
-        })
+        }
     }
 
     /// Returns the parameters of the model, with joint damping by velocity.
     pub(in crate::plant) fn model_parameters<T: Scalar>(&self) -> ModelParameters<T> {
         let mut model = ModelParameters::empty();
-        for joint in self.topology.iter().flat_map(|t| &t.order) {
+        for joint in &self.topology.order {
             let damping = &self.joints[joint.index()].damping;
             model.damping.extend(damping.iter().map(|d| T::from(*d)));
         }
@@ -154,18 +142,18 @@ impl MultibodyPlant {
     /// Computes the forces of gravity, springs, dampers, bushings and joint damping (Drake's
     /// `CalcForceElementsContribution`).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    /// Returns an error if positions or velocities belong to another plant.
     pub fn calc_force_elements_contribution<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<MultibodyForces<T>> {
         let model = self.model_parameters();
-        let asked = "calc_force_elements_contribution";
-        let here = self.calculation(asked, positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         Ok(here.at(velocities)?.force_elements(velocities))
     }
 
@@ -173,13 +161,13 @@ impl MultibodyPlant {
     /// `CalcGeneralizedForces`).
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or forces belong to another plant.
+    /// Returns an error if positions or forces belong to another plant.
     pub fn calc_generalized_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         forces: &MultibodyForces<T>,
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("calc_generalized_forces", positions)?;
+        let tree = self.tree_of(positions)?;
         self.check_forces(forces)?;
         let mut tau = dynamics::project(tree, positions, &forces.spatial);
         for (sum, f) in tau.iter_mut().zip(&forces.generalized) {
@@ -192,11 +180,12 @@ impl MultibodyPlant {
     /// `M(q) vdot + C(q, v) v = tau`. In scalars with derivatives, these follow from one pass of
     /// inverse dynamics, not from the algorithm itself.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if positions, velocities or forces belong to another
-    /// plant, or if a joint moves neither mass nor rotational inertia; the message names the body.
+    /// Returns an error if positions, velocities or forces belong to another plant, or if a joint
+    /// moves neither mass nor rotational inertia; the message names the body.
     pub fn calc_forward_dynamics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -204,7 +193,7 @@ impl MultibodyPlant {
         forces: &MultibodyForces<T>,
     ) -> Result<Vec<T>> {
         let model = ModelParameters::empty();
-        let here = self.calculation("calc_forward_dynamics", positions, &model)?;
+        let here = self.calculation(positions, &model)?;
         self.check_forces(forces)?;
         here.at(velocities)?.forward_dynamics(velocities, forces)
     }
@@ -218,7 +207,7 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         forces: &MultibodyForces<T>,
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("forward dynamics", positions)?;
+        let tree = self.tree_of(positions)?;
         let vdot = dynamics::forward_dynamics(tree, inertias, positions, velocities, forces);
         vdot.map_err(|at| self.singular_inertia(&at))
     }
@@ -227,11 +216,12 @@ impl MultibodyPlant {
     /// accelerations `vdot`: `M(q) vdot + C(q, v) v = tau + tau_forces` (Drake's
     /// `CalcInverseDynamics` with external forces).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, if positions, velocities or forces belong to another
-    /// plant, or `vdot` has the wrong length or a value that is not finite.
+    /// Returns an error if positions, velocities or forces belong to another plant, or `vdot` has
+    /// the wrong length or a value that is not finite.
     pub fn calc_inverse_dynamics_with_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -240,8 +230,7 @@ impl MultibodyPlant {
         forces: &MultibodyForces<T>,
     ) -> Result<Vec<T>> {
         let model = ModelParameters::empty();
-        let asked = "calc_inverse_dynamics_with_forces";
-        let here = self.calculation(asked, positions, &model)?.at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         self.check_forces(forces)?;
         here.inverse_dynamics(velocities, vdot, Some(forces))
     }
@@ -254,38 +243,36 @@ impl MultibodyPlant {
     /// Computes the power (W) of gravity and of springs: the rate at which the potential energy
     /// falls (Drake's `CalcConservativePower`).
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    /// Returns an error if positions or velocities belong to another plant.
     pub fn calc_conservative_power<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation("calc_conservative_power", positions, &model)?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         Ok(here.conservative_power(velocities))
     }
 
     /// Computes the power (W) of dampers, hinge friction and bushings; that of joint damping is not
     /// in it, as in Drake's `CalcNonConservativePower`.
     ///
-    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
+    /// Uses the masses, damping and springs of the model;
+    /// [`in_context`](crate::MultibodyPlantPorts::in_context) uses the context's.
     ///
     /// # Errors
-    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    /// Returns an error if positions or velocities belong to another plant.
     pub fn calc_non_conservative_power<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
         let model = ModelParameters::empty();
-        let here = self
-            .calculation("calc_non_conservative_power", positions, &model)?
-            .at(velocities)?;
+        let here = self.calculation(positions, &model)?.at(velocities)?;
         Ok(here.non_conservative_power(velocities))
     }
 
@@ -298,8 +285,8 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         vdot: &[T],
         spatial: &[SpatialVector<T>],
-    ) -> Result<Vec<SpatialVector<T>>> {
-        let topology = self.finalized("reaction forces")?;
+    ) -> Vec<SpatialVector<T>> {
+        let topology = &self.topology;
         let tree = &topology.tree;
         let on_body =
             dynamics::reaction_forces(tree, inertias, positions, velocities, vdot, spatial);
@@ -321,7 +308,7 @@ impl MultibodyPlant {
             }
         };
         let joints = self.joints.iter().enumerate();
-        Ok(joints.map(|(i, joint)| reaction(joint, i)).collect())
+        joints.map(|(i, joint)| reaction(joint, i)).collect()
     }
 
     pub(in crate::plant) fn check_forces<T: Scalar>(
@@ -335,10 +322,7 @@ impl MultibodyPlant {
 
     #[cold]
     pub(super) fn singular_inertia(&self, at: &SingularInertia) -> Error {
-        let name = self
-            .topology
-            .as_ref()
-            .and_then(|t| t.velocity_names.get(at.velocity));
+        let name = self.topology.velocity_names.get(at.velocity);
         let otherwise = if self.is_floating_base(at.body) {
             "weld its base to the world (`weld_frames`)"
         } else {

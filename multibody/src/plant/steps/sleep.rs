@@ -59,7 +59,7 @@ impl MultibodyPlant {
             return Ok(Sleepers::default());
         }
         let trees = &self.trees;
-        let topology = self.finalized("sleeping bodies")?;
+        let topology = &self.topology;
         let state = step.positions.q.iter().chain(&step.velocities.v);
         let is_same = |(old, new): (&T, &T)| old.re() == new.re();
         if !last.next.iter().zip(state).all(is_same) {
@@ -229,7 +229,7 @@ impl MultibodyPlant {
 
     /// Returns the tree of a joint; `None` without velocities.
     fn joint_tree(&self, joint: JointIndex) -> Option<usize> {
-        let start = self.topology.as_ref()?.starts.get(joint.index())?.1;
+        let start = self.topology.starts.get(joint.index())?.1;
         let moves = self.joints[joint.index()].num_velocities() > 0;
         moves.then(|| self.trees.of_velocity(start))
     }
@@ -284,10 +284,7 @@ impl MultibodyPlant {
         path: &[TendonPart],
         is_locked: impl Fn(JointIndex) -> bool,
     ) -> bool {
-        let Some(topology) = &self.topology else {
-            return false;
-        };
-        let inboard = |body: BodyIndex| topology.inboard[body.index()];
+        let inboard = |body: BodyIndex| self.topology.inboard[body.index()];
         path.iter().flat_map(TendonPart::bodies).any(|body| {
             let mut next = inboard(body).map(|joint| (body, joint));
             while let Some((body, joint)) = next {

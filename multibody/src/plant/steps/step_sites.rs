@@ -2,8 +2,10 @@
 //! constraints of the model.
 
 use super::tendon_rates::{path_rate, tendon_rate};
+use super::transmissions;
 use crate::discrete::{
-    BodiesSite, ControllerParameters, LengthSite, Site, SiteLaw, SoftRow, SpringRow, StepStart,
+    BodiesSite, ConstraintEnds, ControllerParameters, LengthSite, Site, SiteLaw, SoftRow,
+    SpringRow, StepStart,
 };
 use crate::error::Result;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
@@ -11,7 +13,9 @@ use crate::model::{
     BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, MujocoContact,
     PolynomialConstraint, WeldConstraint,
 };
+use crate::plant::inputs::StepInputs;
 use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::sleep_state::Sleepers;
 use crate::spatial::SpatialVector;
 use crate::tree::Topology;
 use crate::tree::mobilizer::lift;
@@ -21,7 +25,7 @@ use tarragon_framework::{Scalar, math};
 
 /// Origin of a constraint of the step that is not a contact.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum SiteRole {
+enum SiteRole {
     Actuator(usize),
     /// A force between two bodies.
     Bodies,
@@ -51,9 +55,32 @@ impl<T: Scalar> StepSites<T> {
         &self.list
     }
     /// Returns all sites with their roles.
-    pub(in crate::plant) fn iter(&self) -> impl Iterator<Item = (SiteRole, &Site<T>)> {
+    fn iter(&self) -> impl Iterator<Item = (SiteRole, &Site<T>)> {
         let sites = self.list.iter().map(|(site, _)| site);
         self.roles.iter().copied().zip(sites)
+    }
+    /// Adds the forces (N, N m) on bodies about their origins, and the efforts of actuators, that
+    /// the sites had during a step of length `dt` (s). They come after the contacts.
+    pub(super) fn add_forces(
+        &self,
+        positions: &PositionKinematics<T>,
+        ends: &ConstraintEnds<T>,
+        num_contacts: usize,
+        dt: f64,
+        spatial: &mut [SpatialVector<T>],
+        net_actuation: &mut [T],
+    ) {
+        for (k, (role, site)) in self.iter().enumerate() {
+            let impulse = |row| ends.impulse(num_contacts + k, row);
+            if let SiteRole::Actuator(k) = role {
+                net_actuation[k] = impulse(0) / dt;
+            }
+            site.for_bodies(impulse, |body, p_w, impulse| {
+                let arm = p_w - positions.x_wb(body).translation.vector;
+                let force = impulse * T::from(1.0 / dt);
+                spatial[body.index()] += force.force_at(&-arm);
+            });
+        }
     }
     /// Adds an actuator with gains on the velocity of a site.
     #[inline]
@@ -153,14 +180,50 @@ fn translations<T: Scalar>() -> SmallVec<[SpatialVector<T>; 3]> {
 }
 
 impl MultibodyPlant {
+    /// Finds where joint limits, controllers and constraints act, at the start of a step with its
+    /// free motion. `laws` are those of all actuators.
+    pub(super) fn update_sites<T: Scalar>(
+        &self,
+        sites: &mut StepSites<T>,
+        step: &StepInputs<'_, T>,
+        start: &StepStart<'_, T>,
+        v_star: &[f64],
+        sleepers: &Sleepers,
+        laws: &[Option<ControllerParameters<T>>],
+    ) -> Result<()> {
+        let topology = &self.topology;
+        let (positions, status) = (step.positions, step.status);
+        sites.clear();
+        self.add_limits(sites, start, v_star);
+        for (k, (actuator, law)) in self.actuators.iter().zip(laws).enumerate() {
+            let Some(law) = law else {
+                continue;
+            };
+            let mut trees = self.actuator_trees(actuator).into_iter();
+            if trees.any(|tree| sleepers.is_asleep(tree)) {
+                continue;
+            }
+            sites.push_controller(k, transmissions::site(topology, actuator, positions), *law);
+        }
+        self.add_dry_friction(sites, start);
+        for (i, constraint) in self.constraints.iter().enumerate() {
+            let is_active = !status.inactive.get(i).copied().unwrap_or(false);
+            let asleep = |tree: &usize| sleepers.is_asleep(*tree);
+            if is_active && !self.constraint_trees(constraint).iter().any(asleep) {
+                self.add_step_constraint(sites, positions, start.velocities, i)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the limits that joints may reach in this step.
-    pub(super) fn add_limits<T: Scalar>(
+    fn add_limits<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
         start: &StepStart<'_, T>,
         v_star: &[f64],
-    ) -> Result<()> {
-        let topology = self.finalized("joint limits")?;
+    ) {
+        let topology = &self.topology;
         let is_asleep = |v: usize| start.is_asleep(start.trees.of_velocity(v));
         for (joint, (q, v)) in self.joints.iter().zip(&topology.starts) {
             if joint.num_positions() != 1 || joint.num_velocities() != 1 {
@@ -183,16 +246,17 @@ impl MultibodyPlant {
                 limit(-1.0, -q0 + upper);
             }
         }
-        Ok(())
     }
 
     /// Adds a constraint of the model by its index.
-    pub(super) fn add_step_constraint<T: Scalar>(
+    fn add_step_constraint<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
-        (positions, velocities): (&PositionKinematics<T>, &VelocityKinematics<T>),
-        (index, constraint): (usize, &Constraint),
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        index: usize,
     ) -> Result<()> {
+        let constraint = &self.constraints[index];
         let parameters = self.solver_parameters.get(&index);
         let relaxation = parameters.map_or(0.0, MujocoContact::reference_time);
         let equality = |site: &Site<T>, deviations: &[T], mass: Option<f64>| match parameters {
@@ -210,7 +274,7 @@ impl MultibodyPlant {
                 damping / stiffness
             }
         };
-        let topology = self.finalized("constraints")?;
+        let topology = &self.topology;
         let joint = |joint: JointIndex| topology.starts[joint.index()];
         match constraint {
             Constraint::Coupler(c) => {

@@ -167,19 +167,6 @@ impl ParameterLayout {
             slots: BTreeMap::new(),
         }
     }
-    /// Checks that the parameters are those of a plant.
-    pub(in crate::plant) fn check(&self, plant: &MultibodyPlant) -> Result<()> {
-        if self.sizes == sizes(plant) {
-            Ok(())
-        } else {
-            Err(Error::invalid(format!(
-                "MultibodyPlant: bodies, joints, actuators and force elements must be {:?}, got \
-             parameters of {:?}; pass the ports of this plant",
-                sizes(plant),
-                self.sizes
-            )))
-        }
-    }
     fn numbers<'a, T>(&self, values: &'a [T], owner: ParameterOwner) -> Option<&'a [T]> {
         self.slots.get(&owner).map(|slot| slot.of(values))
     }
@@ -349,7 +336,7 @@ impl<T: Scalar> ParameterReader<'_, T> {
     /// Collects all parameters.
     pub(in crate::plant) fn all(&self) -> ModelParameters<T> {
         let mut all = ModelParameters::empty();
-        for joint in self.plant.topology.iter().flat_map(|t| &t.order) {
+        for joint in &self.plant.topology.order {
             all.damping.extend(self.damping(*joint));
         }
         let plant = self.plant;
@@ -401,7 +388,7 @@ impl<T: Scalar> ParameterReader<'_, T> {
 impl MultibodyPlant {
     /// Returns the body that a joint connects towards the world.
     fn outboard_body(&self, joint: JointIndex) -> Option<BodyIndex> {
-        let inboard = &self.topology.as_ref()?.inboard;
+        let inboard = &self.topology.inboard;
         let at = inboard.iter().position(|j| *j == Some(joint))?;
         Some(BodyIndex::new(at))
     }

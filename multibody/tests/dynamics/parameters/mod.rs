@@ -46,11 +46,12 @@ fn block_material(p: &[f64]) -> ProximityProperties {
 impl Slider {
     /// The ground has the friction and the compliance of [`SLIDER`].
     fn new(time_step: f64, approximation: DiscreteContactApproximation, p: &[f64]) -> Self {
-        let (mut plant, mut scene) = (MultibodyPlant::new(time_step).unwrap(), SceneGraph::new());
-        plant.set_contact_model(ContactModel::Point).unwrap();
-        plant
-            .set_discrete_contact_approximation(approximation)
-            .unwrap();
+        let (mut plant, mut scene) = (
+            MultibodyPlantBuilder::new(time_step).unwrap(),
+            SceneGraph::new(),
+        );
+        plant.set_contact_model(ContactModel::Point);
+        plant.set_discrete_contact_approximation(approximation);
         plant.set_use_sampled_output_ports(false).unwrap();
         plant
             .register_as_source_for_scene_graph(&mut scene)
@@ -117,8 +118,7 @@ impl Slider {
         context: &mut Context<T>,
         p: &[T],
     ) -> Result<()> {
-        let plant = self.plant.system();
-        plant.set_mass(ports, context, self.block, p[0])?;
+        ports.set_mass(context, self.block, p[0])?;
         let own = ContactMaterialOverride {
             static_friction: Some(p[1]),
             dynamic_friction: Some(p[2]),
@@ -126,11 +126,11 @@ impl Slider {
             dissipation: Some(p[4]),
             relaxation_time: Some(p[5]),
         };
-        plant.set_contact_material(ports, context, self.ball, own)?;
-        plant.set_damping_vector(ports, context, self.rail, &[p[6]])?;
-        plant.set_rotor_inertia(ports, context, self.motor, p[7])?;
-        plant.set_gear_ratio(ports, context, self.motor, p[8])?;
-        plant.set_spring_stiffness(ports, context, 0, p[9])
+        ports.set_contact_material(context, self.ball, own)?;
+        ports.set_damping_vector(context, self.rail, &[p[6]])?;
+        ports.set_rotor_inertia(context, self.motor, p[7])?;
+        ports.set_gear_ratio(context, self.motor, p[8])?;
+        ports.set_spring_stiffness(context, 0, p[9])
     }
 
     /// Sets the state: the block is 0.3 mm deep in the ground and moves along x and down.
@@ -140,21 +140,19 @@ impl Slider {
         context: &mut Context<T>,
         slip: f64,
     ) -> Result<()> {
-        let plant = self.plant.system();
         let number = |x: &[f64]| x.iter().map(|x| T::from(*x)).collect::<Vec<T>>();
-        plant.set_positions(ports, context, &number(&[0.1, 0.0997]))?;
-        plant.set_velocities(ports, context, &number(&[slip, -0.02]))
+        ports.set_positions(context, number(&[0.1, 0.0997]))?;
+        ports.set_velocities(context, number(&[slip, -0.02]))
     }
 }
 
 /// Returns all that a plant computes from a context: accelerations, reactions and contact forces.
 fn results<T: Scalar>(ports: &MultibodyPlantPorts<T>, context: &Context<T>) -> Result<Vec<T>> {
-    let ports = ports.dynamics()?;
-    let mut all = context.eval(ports.generalized_acceleration)?.clone();
-    for force in context.eval(ports.reaction_forces)? {
+    let mut all = context.eval(ports.generalized_acceleration()?)?.clone();
+    for force in context.eval(ports.reaction_forces()?)? {
         all.extend(force.rotational.iter().chain(force.translational.iter()));
     }
-    for contact in context.eval(ports.contact_results)?.point_pairs() {
+    for contact in context.eval(ports.contact_results()?)?.point_pairs() {
         all.extend(contact.contact_force.iter());
     }
     Ok(all)
@@ -236,26 +234,26 @@ fn speed_after_a_step_falls_by_g_dt_per_unit_of_friction() {
     let p = [1.0, 0.5, 0.5, 1e5, 10.0, 0.01, 0.0, 0.0, 1.0, 0.0];
     let slider = Slider::new(dt, DiscreteContactApproximation::Lagged, &p);
     let dual = slider.diagram.to_scalar::<AutoDiff>().unwrap();
-    let (plant, ports) = (slider.plant.system(), dual.ports(&slider.plant).unwrap());
+    let ports = dual.ports(&slider.plant).unwrap();
     let mut context = dual.default_context();
     // Two stiffnesses of 1e5 N/m in series carry the weight.
     let q = [0.0, 0.1 - G / 5e4].map(AutoDiff::from);
-    plant.set_positions(&ports, &mut context, &q).unwrap();
+    ports.set_positions(&mut context, q).unwrap();
     let v = [1.0, 0.0].map(AutoDiff::from);
-    plant.set_velocities(&ports, &mut context, &v).unwrap();
+    ports.set_velocities(&mut context, v).unwrap();
     let mu = AutoDiff::variable(0.3, 0);
     for geometry in [slider.ground, slider.ball] {
         let own = ContactMaterialOverride {
             dynamic_friction: Some(mu),
             ..ContactMaterialOverride::default()
         };
-        plant
-            .set_contact_material(&ports, &mut context, geometry, own)
+        ports
+            .set_contact_material(&mut context, geometry, own)
             .unwrap();
     }
     let mut sim = Simulator::new(&dual, context).unwrap();
     sim.advance_to(dt).unwrap();
-    let v = plant.velocities(&ports, sim.context()).unwrap();
+    let v = ports.velocities(sim.context()).unwrap();
     // Regularized friction falls short of mu by half the square of 1e-4 m/s over the slip speed.
     assert!((v[0].re - (1.0 - 0.3 * G * dt)).abs() < 1e-8 * G * dt);
     assert!((v[0].eps[0] + G * dt).abs() < 1e-7 * G * dt, "{:?}", v[0]);
@@ -298,7 +296,7 @@ fn set_values_equal_those_of_a_plant_built_with_them() {
 /// An arm of two links with a spring and a geared motor; the second link is a bushing away from a
 /// third, free body.
 fn arm(time_step: f64) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(time_step).unwrap();
     plant.set_use_sampled_output_ports(false).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let mut parent = BodyIndex::WORLD;
@@ -350,7 +348,7 @@ fn arm(time_step: f64) -> (Diagram<f64>, Block<MultibodyPlant>) {
             damping: 0.5,
         })
         .unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     (b.build().unwrap(), plant)
@@ -371,16 +369,16 @@ fn set_arm<T: Scalar>(
     let link = plant.body_by_name("link1")?;
     let (com, o) = (Vector3::new(p[1], p[2], p[3]), p[7]);
     let i = Matrix3::new(p[4], o, o, o, p[5], o, o, o, p[6]);
-    plant.set_spatial_inertia(ports, context, link, p[0], com, i)?;
-    plant.set_mass(ports, context, plant.body_by_name("link0")?, p[0] * 2.0)?;
-    plant.set_mass(ports, context, plant.body_by_name("free")?, p[0] * p[0])?;
-    plant.set_damping_vector(ports, context, joint("joint0")?, &[p[8]])?;
-    plant.set_damping_vector(ports, context, joint("joint1")?, &[p[9]])?;
+    ports.set_spatial_inertia(context, link, p[0], com, i)?;
+    ports.set_mass(context, plant.body_by_name("link0")?, p[0] * 2.0)?;
+    ports.set_mass(context, plant.body_by_name("free")?, p[0] * p[0])?;
+    ports.set_damping_vector(context, joint("joint0")?, &[p[8]])?;
+    ports.set_damping_vector(context, joint("joint1")?, &[p[9]])?;
     let motor = plant.joint_actuator_by_name("motor1")?;
-    plant.set_rotor_inertia(ports, context, motor, p[10])?;
-    plant.set_gear_ratio(ports, context, motor, p[11])?;
-    plant.set_spring_stiffness(ports, context, 1, p[12])?;
-    plant.set_spring_stiffness(ports, context, 3, p[13])?;
+    ports.set_rotor_inertia(context, motor, p[10])?;
+    ports.set_gear_ratio(context, motor, p[11])?;
+    ports.set_spring_stiffness(context, 1, p[12])?;
+    ports.set_spring_stiffness(context, 3, p[13])?;
     for (which, x) in [
         (BushingConstants::TorqueStiffness, p[14]),
         (BushingConstants::TorqueDamping, p[14] * 0.1),
@@ -388,14 +386,14 @@ fn set_arm<T: Scalar>(
         (BushingConstants::ForceDamping, p[14] * 0.2),
     ] {
         let all = Vector3::new(x, x * 2.0, x * 3.0);
-        plant.set_bushing_constants(ports, context, 2, which, all)?;
+        ports.set_bushing_constants(context, 2, which, all)?;
     }
     let v: Vec<T> = (0..8).map(|i| T::from(0.3 - 0.1 * f64::from(i))).collect();
-    plant.set_velocities(ports, context, &v)?;
-    let mut q = plant.positions(ports, context)?;
+    ports.set_velocities(context, &v)?;
+    let mut q = ports.positions(context)?;
     q[0] = T::from(0.4);
     q[1] = T::from(-0.7);
-    plant.set_positions(ports, context, &q)
+    ports.set_positions(context, &q)
 }
 
 #[test]
@@ -427,14 +425,14 @@ fn what_is_set_is_read_again() {
     let motor = plant.joint_actuator_by_name("motor1").unwrap();
     let bushing = BushingConstants::ForceDamping;
     let read = |context: &Context<f64>| {
-        let constants = plant.bushing_constants(&block, context, 2, bushing);
+        let constants = block.bushing_constants(context, 2, bushing);
         let mut all = constants.unwrap().as_slice().to_vec();
-        all.push(plant.mass(&block, context, link).unwrap());
-        all.extend(plant.damping_vector(&block, context, joint).unwrap());
-        all.push(plant.rotor_inertia(&block, context, motor).unwrap());
-        all.push(plant.gear_ratio(&block, context, motor).unwrap());
-        all.push(plant.spring_stiffness(&block, context, 1).unwrap());
-        all.push(plant.spring_stiffness(&block, context, 3).unwrap());
+        all.push(block.mass(context, link).unwrap());
+        all.extend(block.damping_vector(context, joint).unwrap());
+        all.push(block.rotor_inertia(context, motor).unwrap());
+        all.push(block.gear_ratio(context, motor).unwrap());
+        all.push(block.spring_stiffness(context, 1).unwrap());
+        all.push(block.spring_stiffness(context, 3).unwrap());
         all
     };
     let model = [
@@ -454,7 +452,7 @@ fn what_is_set_is_read_again() {
     let set = [x, x * 2.0, x * 3.0, 1.2, 0.4, 0.02, 20.0, 5.0, 9.0];
     assert_eq!(read(&context), set);
 
-    let (mass, com, i) = plant.spatial_inertia(&block, &context, link).unwrap();
+    let (mass, com, i) = block.spatial_inertia(&context, link).unwrap();
     assert_eq!((mass, com), (1.2, Vector3::new(0.12, -0.05, 0.08)));
     let expected = Matrix3::new(0.11, 0.01, 0.01, 0.01, 0.12, 0.01, 0.01, 0.01, 0.13);
     // The shift to Bo and back rounds numbers of size 0.1.
@@ -462,8 +460,8 @@ fn what_is_set_is_read_again() {
 
     // Mass 0 and back: centre of mass and unit inertia stay.
     let before = results(&block, &context).unwrap();
-    plant.set_mass(&block, &mut context, link, 0.0).unwrap();
-    plant.set_mass(&block, &mut context, link, 1.2).unwrap();
+    block.set_mass(&mut context, link, 0.0).unwrap();
+    block.set_mass(&mut context, link, 1.2).unwrap();
     assert_eq!(results(&block, &context).unwrap(), before);
 
     // A context over dual numbers takes the values, without derivatives.
@@ -481,14 +479,14 @@ fn what_is_set_is_read_again() {
 /// Sampled ports report the step that led to the present state, with the mass of that step.
 #[test]
 fn sampled_outputs_keep_the_parameters_of_their_step() {
-    let mut plant = MultibodyPlant::new(1e-2).unwrap();
+    let mut plant = MultibodyPlantBuilder::new(1e-2).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let bob = plant
         .add_rigid_body("bob", model, super::inertia(1))
         .unwrap();
     let hinge = Joint::revolute("hinge", BodyIndex::WORLD, bob, Vector3::y()).unwrap();
     plant.add_joint(hinge).unwrap();
-    plant.finalize().unwrap();
+    let plant = plant.build().unwrap();
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", plant);
     let diagram = b.build().unwrap();
@@ -496,7 +494,7 @@ fn sampled_outputs_keep_the_parameters_of_their_step() {
     sim.advance_to(0.1).unwrap();
     let before = results(&plant, sim.context()).unwrap();
     let context = sim.context_mut();
-    plant.system().set_mass(&plant, context, bob, 20.0).unwrap();
+    plant.set_mass(context, bob, 20.0).unwrap();
     assert_eq!(results(&plant, sim.context()).unwrap(), before);
     sim.advance_to(0.11).unwrap();
     // After the acceleration and the moment: the force along z.
@@ -508,7 +506,7 @@ fn sampled_outputs_keep_the_parameters_of_their_step() {
 #[test]
 fn contact_material_falls_back_to_the_scene() {
     let slider = Slider::new(1e-3, ALL[0], &SLIDER);
-    let (plant, mut context) = (slider.plant.system(), slider.diagram.default_context());
+    let mut context = slider.diagram.default_context();
     slider.start(&slider.plant, &mut context, 0.5).unwrap();
     let before = results(&slider.plant, &context).unwrap();
     let soft = ContactMaterialOverride {
@@ -516,8 +514,10 @@ fn contact_material_falls_back_to_the_scene() {
         ..ContactMaterialOverride::default()
     };
     let mut set = |own| {
-        plant.set_contact_material(&slider.plant, &mut context, slider.ball, own)?;
-        let found = plant.contact_material(&slider.plant, &context, slider.ball)?;
+        slider
+            .plant
+            .set_contact_material(&mut context, slider.ball, own)?;
+        let found = slider.plant.contact_material(&context, slider.ball)?;
         assert_eq!(found, own);
         results(&slider.plant, &context)
     };
@@ -545,7 +545,7 @@ fn properties_replaced_in_the_scene_act_in_the_next_step() {
     let before = results(&slider.plant, &context).unwrap();
     let mut p = SLIDER;
     p[1..6].copy_from_slice(&OTHER[1..6]);
-    let source = slider.plant.system().source_id().unwrap();
+    let source = slider.plant.source_id().unwrap();
     let state = slider.scene.geometry_mut(&mut context).unwrap();
     state
         .assign_role_with(source, slider.ball, block_material(&p), RoleAssign::Replace)

@@ -9,7 +9,9 @@ use crate::lcm::image::ImageToLcmImageArrayT;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::render::{Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U};
+use tarragon_geometry::render::{
+    CameraInfo, Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U,
+};
 use tarragon_geometry::{FrameId, SceneGraph};
 use tarragon_lcm::types::LcmtImageArray;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
@@ -72,6 +74,7 @@ pub struct AppliedCamera {
     /// The system that publishes the images, if there is a bus.
     pub publisher: Option<Block<LcmPublisherSystem<LcmtImageArray>>>,
     name: String,
+    intrinsics: CameraInfo,
     ports: Ports,
 }
 
@@ -90,6 +93,10 @@ impl AppliedCamera {
     /// Returns true unless the configuration requests no image.
     pub fn is_enabled(&self) -> bool {
         !matches!(self.sensor, CameraSensor::SwitchedOff)
+    }
+    /// Returns the intrinsics of all images: size, focal lengths and principal point (pixels).
+    pub fn intrinsics(&self) -> &CameraInfo {
+        &self.intrinsics
     }
     /// Returns the port of the colour image.
     ///
@@ -279,7 +286,9 @@ pub fn apply_camera_config_with(
     if config.output_delay > 0.0 {
         offset += config.output_delay + after_updates(config.output_delay);
     }
+    let (color_camera, depth_camera) = config.make_cameras()?;
     let mut camera = AppliedCamera {
+        intrinsics: *color_camera.core().intrinsics(),
         sensor: CameraSensor::SwitchedOff,
         period,
         offset,
@@ -315,7 +324,6 @@ pub fn apply_camera_config_with(
         )));
     }
     let (parent, x_pb) = place(config, scene, plant.as_ref().map(Block::system))?;
-    let (color_camera, depth_camera) = config.make_cameras()?;
     let bus = bus(config, &connections)?;
     let publisher = bus.map(|bus| publisher(config, bus, period, offset));
     let publisher = publisher.transpose()?;

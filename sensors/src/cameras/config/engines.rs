@@ -37,9 +37,9 @@ pub fn add_camera_renderers<'a>(
 /// use tarragon_geometry::SceneGraph;
 /// use tarragon_geometry::render::EnvironmentMap;
 /// use tarragon_formats::Parser;
-/// use tarragon_multibody::MultibodyPlant;
+/// use tarragon_multibody::MultibodyPlantBuilder;
 /// use tarragon_sensors::{CameraConfig, add_camera_renderers_with_environment};
-/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
 /// let mut scene = SceneGraph::new();
 /// let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
 /// parser.add_models_from_string(

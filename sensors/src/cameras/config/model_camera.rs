@@ -10,9 +10,9 @@ impl CameraConfig {
     ///
     /// ```
     /// use tarragon_formats::Parser;
-    /// use tarragon_multibody::MultibodyPlant;
+    /// use tarragon_multibody::MultibodyPlantBuilder;
     /// use tarragon_sensors::CameraConfig;
-    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut plant = MultibodyPlantBuilder::new(0.001)?;
     /// let mjcf = "<mujoco model='m'><worldbody><body name='head'><geom size='1'/>
     ///     <camera name='eye' pos='0 0 2' fovy='60'/></body></worldbody></mujoco>";
     /// Parser::new(&mut plant).add_models_from_string(mjcf, "xml")?;

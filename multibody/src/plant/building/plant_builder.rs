@@ -1,17 +1,120 @@
-//! Finalization of a plant: builds the tree, after which numbers and names of coordinates are
-//! known.
+//! The builder of plants.
 
 use crate::discrete::Trees;
 use crate::error::{Error, Result};
-use crate::model::{BodyIndex, FrameIndex, Joint, JointAttachment, JointIndex, JointKind};
+use crate::model::{
+    BodyIndex, FrameIndex, Joint, JointAttachment, JointIndex, JointKind, ModelInstanceIndex,
+};
+use crate::plant::contact_model::ContactSettings;
+use crate::plant::element_names::ElementNames;
+use crate::plant::multibody_model::{MultibodyModel, PositionSource, check_time_step};
 use crate::plant::multibody_plant::MultibodyPlant;
-use crate::tree::{JointGraph, ReversedJoint, Topology};
+use crate::spatial::SpatialInertia;
+use crate::tree::{Islands, JointGraph, ReversedJoint, Topology};
 use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+use std::sync::OnceLock;
 use tarragon_framework::math;
+use tarragon_geometry::SceneGraph;
 
-impl MultibodyPlant {
-    /// Connects all bodies to one tree. Every body without a joint towards the world gets a
-    /// floating joint, named after the body.
+/// Builder of a [`MultibodyPlant`]: bodies, joints and everything else is added to it, by hand or
+/// by a parser. [`Self::build`] connects the bodies to a tree.
+///
+/// An addition that fails changes nothing. Everything that has been added can be asked for, because
+/// the builder dereferences to its [`MultibodyModel`]. Numbers and names of coordinates are those
+/// of the tree: the plant has them.
+///
+/// ```
+/// use nalgebra::{Isometry3, Vector3};
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlantBuilder::new(0.001)?;
+/// let arm = plant.add_rigid_body("arm", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let rail = Joint::prismatic("rail", BodyIndex::WORLD, arm, Vector3::x())?
+///     .with_pose_on_parent(Isometry3::translation(0.0, 0.0, 1.0));
+/// plant.add_joint(rail)?;
+/// let plant = plant.build()?;
+/// let mut poses = vec![];
+/// plant.calc_body_poses(&[0.25], &mut poses)?;
+/// assert_eq!(poses[arm.index()].translation.vector, Vector3::new(0.25, 0.0, 1.0));
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MultibodyPlantBuilder {
+    pub(in crate::plant) model: MultibodyModel,
+    /// Bodies that joints connect, to find loops.
+    pub(super) islands: Islands,
+}
+
+impl Deref for MultibodyPlantBuilder {
+    type Target = MultibodyModel;
+    fn deref(&self) -> &MultibodyModel {
+        &self.model
+    }
+}
+
+impl MultibodyPlantBuilder {
+    /// Starts a plant that contains only the world body. A `time_step` (s) of 0 means continuous
+    /// time.
+    ///
+    /// # Errors
+    /// Returns an error if the time step is negative or not finite.
+    pub fn new(time_step: f64) -> Result<Self> {
+        check_time_step(time_step)?;
+        let model = MultibodyModel {
+            time_step,
+            model_instances: vec![],
+            bodies: vec![],
+            frames: vec![],
+            joints: vec![],
+            actuators: vec![],
+            constraints: vec![],
+            inactive_constraints: BTreeSet::new(),
+            solver_parameters: BTreeMap::new(),
+            equalities: vec![],
+            force_elements: vec![],
+            deformables: vec![],
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            weightless: BTreeSet::new(),
+            contact: ContactSettings::default(),
+            adjacent_bodies_collision_filters: true,
+            exact_rotations: true,
+            keyframes: vec![],
+            keyframe_losses: vec![],
+            cameras: vec![],
+            sites: vec![],
+            sensors: vec![],
+            filter_groups: vec![],
+            excluded: vec![],
+            mjcf_parents: BTreeMap::new(),
+            collision_masks: vec![],
+            contact_pairs: vec![],
+            default_free_poses: vec![],
+            num_joints_as_child: vec![],
+            taken: ElementNames::default(),
+            position_source: PositionSource::State,
+            registration: None,
+            num_internal_frames: 0,
+        };
+        let mut builder = Self {
+            model,
+            islands: Islands::default(),
+        };
+        // In the order of `ModelInstanceIndex::WORLD` and `DEFAULT`.
+        for name in ["WorldModelInstance", "DefaultModelInstance"] {
+            builder.add_model_instance(name)?;
+        }
+        builder.push_body("world", ModelInstanceIndex::WORLD, SpatialInertia::zero());
+        Ok(builder)
+    }
+
+    /// Chooses the source of the positions of the plant as a system.
+    pub fn set_position_source(&mut self, source: PositionSource) {
+        self.model.position_source = source;
+    }
+
+    /// Connects all bodies to one tree, and returns the plant (Drake's `Finalize`). Every body
+    /// without a joint towards the world gets a floating joint, named after the body.
     ///
     /// The state is ordered as in Drake, depth first. The trees that joints connect to the world
     /// come first, then free trees of several bodies (those with the most joints at their base
@@ -19,15 +122,12 @@ impl MultibodyPlant {
     /// same names, `{joint}_{frame}_F` and `{joint}_{frame}_M`: for revolute and prismatic joints
     /// whose axis is none of x, y, z, and for welds with an offset.
     ///
-    /// The collision filters need the scene: see [`Self::finalize_with`].
+    /// The collision filters need the scene: see [`Self::build_with_scene`].
     ///
     /// # Errors
     /// Returns an error if a joint with several degrees of freedom has its child nearer to the
-    /// world than its parent, or if the plant is finalized already. The plant stays as it was.
-    pub fn finalize(&mut self) -> Result<()> {
-        if self.is_finalized() {
-            return Err(Error::state("the plant is finalized already"));
-        }
+    /// world than its parent.
+    pub fn build(mut self) -> Result<MultibodyPlant> {
         let mut graph = JointGraph::new(self.bodies.len(), &self.joints);
         let bases = graph.free_bases(&self.joints);
         for body in bases.map_err(|at| self.reversed_error(&at))? {
@@ -36,13 +136,30 @@ impl MultibodyPlant {
         }
         let reflected = self.reflected_inertias();
         let topology = Topology::new(&graph, &self.bodies, &self.joints, &reflected);
-        self.num_declared_frames = Some(self.frames.len());
+        let num_declared = self.frames.len();
         self.add_internal_frames(&topology);
-        self.trees = Trees::new(&topology.tree);
-        self.index_pair_properties();
-        self.dry_friction = self.dry_friction_of_joints(&topology);
-        self.topology = Some(topology);
-        Ok(())
+        self.model.num_internal_frames = self.frames.len() - num_declared;
+        Ok(MultibodyPlant {
+            trees: Trees::new(&topology.tree),
+            pair_properties: self.model.own_pair_properties(),
+            dry_friction: self.model.dry_friction_of_joints(&topology),
+            constrained_masses: OnceLock::new(),
+            topology,
+            model: self.model,
+        })
+    }
+
+    /// Builds the plant of a scene: as [`Self::build`] does, with a frame in the scene for every
+    /// body and with [`MultibodyPlant::apply_collision_filters`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::build`], and an error if the plant is registered with another
+    /// scene.
+    pub fn build_with_scene(mut self, scene_graph: &mut SceneGraph) -> Result<MultibodyPlant> {
+        self.register_as_source_for_scene_graph(scene_graph)?;
+        let mut plant = self.build()?;
+        plant.join_scene(scene_graph)?;
+        Ok(plant)
     }
 
     #[cold]
@@ -131,54 +248,6 @@ impl MultibodyPlant {
                 _ => {}
             }
         }
-    }
-
-    /// Returns true after [`Self::finalize`].
-    pub fn is_finalized(&self) -> bool {
-        self.topology.is_some()
-    }
-
-    pub(crate) fn finalized(&self, asked: &str) -> Result<&Topology> {
-        self.topology.as_ref().ok_or_else(|| {
-            Error::state(format!(
-                "`{asked}`: the plant must be finalized; call `MultibodyPlant::finalize` first"
-            ))
-        })
-    }
-
-    /// Returns the number of generalized positions q; 0 before `finalize`.
-    pub fn num_positions(&self) -> usize {
-        self.topology.as_ref().map_or(0, |t| t.num_positions)
-    }
-    /// Returns the number of generalized velocities v; 0 before `finalize`.
-    pub fn num_velocities(&self) -> usize {
-        self.topology.as_ref().map_or(0, |t| t.num_velocities)
-    }
-    /// Returns the names of the positions: the joint's name, with a suffix if the joint has several
-    /// positions (`base_qw`, ..., `base_z`). Empty before `finalize`.
-    pub fn position_names(&self) -> &[String] {
-        self.topology.as_ref().map_or(&[], |t| &t.position_names)
-    }
-    /// Returns the names of the velocities: the joint's name, with a suffix if the joint has
-    /// several velocities (`base_wx`, ..., `base_vz`). Empty before `finalize`.
-    pub fn velocity_names(&self) -> &[String] {
-        self.topology.as_ref().map_or(&[], |t| &t.velocity_names)
-    }
-    /// Returns the index of the first position of a joint.
-    ///
-    /// # Errors
-    /// Returns an error before `finalize`, or if the joint is unknown.
-    pub fn position_start(&self, joint: JointIndex) -> Result<usize> {
-        self.joint(joint)?;
-        Ok(self.finalized("position_start")?.starts[joint.index()].0)
-    }
-    /// Returns the index of the first velocity of a joint.
-    ///
-    /// # Errors
-    /// Returns an error before `finalize`, or if the joint is unknown.
-    pub fn velocity_start(&self, joint: JointIndex) -> Result<usize> {
-        self.joint(joint)?;
-        Ok(self.finalized("velocity_start")?.starts[joint.index()].1)
     }
 }
 
