@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut b = DiagramBuilder::new();
     let goal = b.add("goal", ConstantVectorSource::new([target, 0.0]));
     // Gains in Nm/rad, Nm/(rad s) and Nm s/rad.
-    let pid = b.add("pid", PidController::new([40.0], [60.0], [9.0])?);
+    let pid = b.add("pid", PidController::new(40.0, 60.0, 9.0)?);
     let pendulum = b.add("pendulum", Pendulum);
     b.connect(goal.y, pid.desired_state);
     b.connect(pid.control, pendulum.torque);

@@ -22,7 +22,7 @@ struct Servo {
 /// controller that is critically damped at `frequency` (rad/s).
 fn servo(b: &mut DiagramBuilder, name: &str, frequency: f64) -> Result<Servo> {
     b.subdiagram(name, |b| {
-        let gains = ([frequency.powi(2)], [0.0], [2.0 * frequency]);
+        let gains = (frequency.powi(2), 0.0, 2.0 * frequency);
         let pid = b.add("pid", PidController::new(gains.0, gains.1, gains.2)?);
         let velocity = b.add("velocity", Integrator::new(1));
         let position = b.add("position", Integrator::new(1));

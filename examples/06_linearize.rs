@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plant = b.add("cart_pole", CartPole);
     let diagram = b.build()?;
     let mut ctx = diagram.default_context();
-    ctx.fix(plant.force, vec![0.0])?;
+    ctx.fix(plant.force, 0.0)?;
     let line = linearize(&diagram, &ctx, Some(plant.force), Some(plant.state), 1e-9)?;
     println!("A = {:.3}B = {:.3}", line.a, line.b);
 

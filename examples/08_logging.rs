@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let marks = log("marks", VectorLogSink::with_triggers(1, [Trigger::Forced])?);
     let diagram = b.build()?;
     let mut ctx = diagram.default_context();
-    ctx.fix(spring.u, vec![0.0])?; // no force
+    ctx.fix(spring.u, 0.0)?; // no force
     let mut sim = Simulator::new(&diagram, ctx)?;
 
     // A forced publish records at a time that the program chooses: here at every turning point.

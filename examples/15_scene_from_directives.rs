@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut ctx = b.build()?.default_context();
     let position = plant.position()?;
-    ctx.fix(position, q.clone())?;
+    ctx.fix(position, &q)?;
 
     for (name, camera) in &cameras {
         let file = folder.join(format!("{name}.png"));
@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The arm leans forward until it collides.
     while !ctx.eval(scene.query)?.has_collisions()? {
         q[shoulder] += 0.02;
-        ctx.fix(position, q.clone())?;
+        ctx.fix(position, &q)?;
     }
     println!("\nwith the shoulder leaning {:.3} rad:", q[shoulder]);
     let query = ctx.eval(scene.query)?;

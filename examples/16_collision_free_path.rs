@@ -165,7 +165,7 @@ impl EdgeChecker {
             let mut s: f64 = 0.0;
             loop {
                 let q = ends[0].iter().zip(&step).map(|(q, dq)| q + s * dq);
-                ctx.fix(self.position, q.collect())?;
+                ctx.fix(self.position, q.collect::<Vec<_>>())?;
                 let query = ctx.eval(self.query)?;
                 let near = query.compute_signed_distance_pairwise_closest_points(NEAR)?;
                 verdict.queries += 1;
@@ -274,7 +274,7 @@ fn main() -> AnyResult<()> {
             for k in 0..=samples {
                 let s = f64::from(k) / f64::from(samples);
                 let q = ends[0].iter().zip(&ends[1]).map(|(a, b)| a + s * (b - a));
-                ctx.fix(checker.position, q.collect())?;
+                ctx.fix(checker.position, q.collect::<Vec<_>>())?;
                 let query = ctx.eval(checker.query)?;
                 let floor = verdict.distance - TOLERANCE;
                 let nearer = query.compute_signed_distance_pairwise_closest_points(floor)?;

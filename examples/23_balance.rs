@@ -95,7 +95,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let diagram = b.build()?;
     let (torque, state) = (plant.actuation()?, plant.state()?);
     let mut ctx = diagram.default_context();
-    ctx.fix(torque, vec![0.0; 2])?;
+    ctx.fix(torque, [0.0; 2])?;
     let mut sim = Simulator::new(&diagram, ctx)?;
     sim.advance_to(1.0)?;
     let line = linearize(&diagram, sim.context(), Some(torque), Some(state), 1e-9)?;

@@ -70,7 +70,7 @@ pub(crate) fn differentiate(world: &World, duration: f64, out: &mut impl Write) 
         let time = step as f64 / RATE;
         let q = world.trajectory.value(time);
         let mut distance = |q: &[f64], (a, b)| -> AnyResult<f64> {
-            ctx.fix(position, q.to_vec())?;
+            ctx.fix(position, q)?;
             Ok(ctx
                 .eval(query)?
                 .compute_signed_distance_pair_closest_points(a, b)?
@@ -86,7 +86,7 @@ pub(crate) fn differentiate(world: &World, duration: f64, out: &mut impl Write) 
         let (d, (a, b)) = nearest;
         let (_, gradient) = try_gradient(
             |q| -> AnyResult<AutoDiff> {
-                dual_ctx.fix(dual_position, q.to_vec())?;
+                dual_ctx.fix(dual_position, q)?;
                 let query = dual_ctx.eval(dual_query)?;
                 Ok(query
                     .compute_signed_distance_pair_closest_points(a, b)?

@@ -12,7 +12,7 @@
 //! # let mut b = DiagramBuilder::new();
 //! # let g = b.add("g", Gain::new(2.0, 1));
 //! # let mut ctx = b.build().unwrap().default_context();
-//! # ctx.fix(g.u, vec![1.0]).unwrap();
+//! # ctx.fix(g.u, 1.0).unwrap();
 //! let y = ctx.eval(g.y).unwrap();
 //! ctx.set_time(1.0); // would make `y` stale
 //! println!("{y:?}");
@@ -78,6 +78,7 @@ pub use systems::files::FileNames;
 pub use systems::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param,
 };
+pub use systems::into_value::IntoValue;
 pub use systems::plan::LeafContext;
 pub use systems::storage::{CacheMode, CacheStatistics};
 pub use systems::value::Value;
@@ -96,7 +97,7 @@ pub mod prelude {
 ///
 /// An input cannot be fixed to a value of another type:
 ///
-/// ```compile_fail,E0308
+/// ```compile_fail,E0277
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
 /// # let mut b = DiagramBuilder::new();
 /// # let g = b.add("g", Gain::new(2.0, 1));

@@ -12,6 +12,7 @@ mod diagram;
 mod events;
 mod exports;
 mod failures;
+mod fixed_inputs;
 mod integrators;
 mod jacobians;
 mod logging;

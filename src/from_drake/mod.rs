@@ -64,7 +64,7 @@
 //! let mut builder = DiagramBuilder::new();
 //! let gain = builder.add("gain", Gain::new(2.0, 1));
 //! let mut context = builder.build()?.default_context();
-//! context.fix(gain.u, vec![3.0])?;
+//! context.fix(gain.u, 3.0)?;
 //! *context.param_mut(gain.k)? = 10.0;
 //! assert_eq!(context.eval(gain.y)?, &[30.0]);
 //! # Ok::<(), tarragon::framework::Error>(())

@@ -19,12 +19,12 @@ use std::ops::Range;
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::primitives::FirstOrderLowPassFilter;
 /// let mut b = DiagramBuilder::new();
-/// let filter = b.add("filter", FirstOrderLowPassFilter::new([0.5])?);
+/// let filter = b.add("filter", FirstOrderLowPassFilter::new(0.5)?);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(filter.u, vec![3.0])?;
+/// ctx.fix(filter.u, 3.0)?;
 /// assert!(!is_equilibrium(&diagram, &ctx, 1e-9)?);
-/// ctx.fix(filter.u, vec![0.0])?;
+/// ctx.fix(filter.u, 0.0)?;
 /// assert!(is_equilibrium(&diagram, &ctx, 1e-9)?);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

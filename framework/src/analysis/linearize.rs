@@ -76,7 +76,7 @@ enum Kind {
 /// b.connect(gain.y, sum.u);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(gain.u, vec![0.5])?;
+/// ctx.fix(gain.u, 0.5)?;
 /// let line = first_order_taylor_approximation(&diagram, &ctx, Some(gain.u), Some(sum.y))?;
 /// assert_eq!((line.a[0], line.b[0], line.c[0], line.f0[0]), (0.0, 3.0, 1.0, 1.5));
 /// # Ok::<(), tarragon_framework::Error>(())

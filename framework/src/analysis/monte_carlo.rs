@@ -56,11 +56,11 @@ pub struct RandomSimulationResult<V> {
 /// use tarragon_framework::primitives::FirstOrderLowPassFilter;
 /// use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 /// let mut b = DiagramBuilder::new();
-/// let filter = b.add("filter", FirstOrderLowPassFilter::new([1.0])?);
+/// let filter = b.add("filter", FirstOrderLowPassFilter::new(1.0)?);
 /// let diagram = b.build()?;
 /// let make = |random: &mut RandomGenerator| {
 ///     let mut ctx = diagram.default_context();
-///     ctx.fix(filter.u, vec![random.sample(RandomDistribution::Gaussian)])?;
+///     ctx.fix(filter.u, random.sample(RandomDistribution::Gaussian))?;
 ///     Simulator::new(&diagram, ctx)
 /// };
 /// let output = |ctx: &Context<f64>| Ok(ctx.eval(filter.y)?[0]);
@@ -99,7 +99,7 @@ pub fn random_simulation<T: Scalar, V>(
 /// let diagram = b.build()?;
 /// let make = |random: &mut RandomGenerator| {
 ///     let mut ctx = diagram.default_context();
-///     ctx.fix(sum.u, vec![random.sample(RandomDistribution::Uniform)])?;
+///     ctx.fix(sum.u, random.sample(RandomDistribution::Uniform))?;
 ///     Simulator::new(&diagram, ctx)
 /// };
 /// let output = |ctx: &Context<f64>| Ok(ctx.eval(sum.y)?[0]);

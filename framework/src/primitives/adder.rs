@@ -16,8 +16,8 @@ use crate::prelude::*;
 /// let mut b = DiagramBuilder::new();
 /// let adder = b.add("adder", Adder::new(2, 3));
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(adder.u[0], vec![1.0, 2.0, 3.0])?;
-/// ctx.fix(adder.u[1], vec![10.0, 20.0, 30.0])?;
+/// ctx.fix(adder.u[0], [1.0, 2.0, 3.0])?;
+/// ctx.fix(adder.u[1], [10.0, 20.0, 30.0])?;
 /// assert_eq!(ctx.eval(adder.sum)?, &[11.0, 22.0, 33.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

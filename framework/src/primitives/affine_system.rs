@@ -1,9 +1,9 @@
 //! Affine state-space systems, and code shared with linear systems and matrix gains.
 
 use super::check;
-use crate::Result;
 use crate::prelude::*;
 use crate::systems::value::in_blocks_of_rows;
+use crate::{IntoValue, Result};
 use nalgebra::DMatrix;
 
 /// Affine system `xdot = A x + B u + f0` or, with a period, `x[n+1] = A x[n] + B u[n] + f0`; in
@@ -30,7 +30,7 @@ use nalgebra::DMatrix;
 /// let counter = b.add("counter", counter);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(counter.u, vec![1.0])?;
+/// ctx.fix(counter.u, 1.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(0.95)?;
 /// assert_eq!(sim.context().eval(counter.y)?, &[30.5]); // ten steps of 2 + 1
@@ -86,10 +86,10 @@ impl AffineSystem {
     /// Returns an error if `f0` does not have one finite element per state, or `y0` one per output.
     pub fn with_offsets(
         mut self,
-        f0: impl Into<Vec<f64>>,
-        y0: impl Into<Vec<f64>>,
+        f0: impl IntoValue<Vec<f64>>,
+        y0: impl IntoValue<Vec<f64>>,
     ) -> Result<Self> {
-        let (f0, y0) = (f0.into(), y0.into());
+        let (f0, y0) = (f0.into_value(), y0.into_value());
         check::length(self.name, "f0", f0.len(), self.a.nrows())?;
         check::length(self.name, "y0", y0.len(), self.d.nrows())?;
         check::finite(self.name, "f0", &f0)?;
@@ -114,8 +114,8 @@ impl AffineSystem {
     ///
     /// # Errors
     /// Returns an error if `x0` does not have one finite element per state.
-    pub fn with_initial_state(mut self, x0: impl Into<Vec<f64>>) -> Result<Self> {
-        let x0 = x0.into();
+    pub fn with_initial_state(mut self, x0: impl IntoValue<Vec<f64>>) -> Result<Self> {
+        let x0 = x0.into_value();
         check::length(self.name, "x0", x0.len(), self.a.nrows())?;
         check::finite(self.name, "x0", &x0)?;
         self.initial_state = x0;

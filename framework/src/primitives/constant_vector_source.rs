@@ -1,8 +1,8 @@
 //! Constant vector.
 
-use crate::Error;
 use crate::counted::counted;
 use crate::prelude::*;
+use crate::{Error, IntoValue};
 
 /// Source of a constant vector (Drake's `ConstantVectorSource`).
 ///
@@ -31,8 +31,8 @@ pub struct ConstantVectorSource {
 
 impl ConstantVectorSource {
     /// Creates a source of `value`.
-    pub fn new(value: impl Into<Vec<f64>>) -> Self {
-        let value = value.into();
+    pub fn new(value: impl IntoValue<Vec<f64>>) -> Self {
+        let value = value.into_value();
         Self { value }
     }
 }

@@ -16,7 +16,7 @@ use crate::prelude::*;
 /// let mut b = DiagramBuilder::new();
 /// let split = b.add("split", Demultiplexer::new([1, 2]));
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(split.u, vec![1.0, 2.0, 3.0])?;
+/// ctx.fix(split.u, [1.0, 2.0, 3.0])?;
 /// assert_eq!(ctx.eval(split.y[1])?, &[2.0, 3.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

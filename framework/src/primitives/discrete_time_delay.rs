@@ -22,7 +22,7 @@ use crate::systems::value::Value;
 /// let delay = b.add("delay", DiscreteTimeDelay::new(0.1, 2, 1)?);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(delay.u, vec![5.0])?;
+/// ctx.fix(delay.u, 5.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(0.15)?; // two samples taken
 /// assert_eq!(sim.context().eval(delay.y)?, &[0.0]);

@@ -19,7 +19,7 @@ use crate::prelude::*;
 /// let sum = b.add("sum", DiscreteTimeIntegrator::new(1, 0.5)?);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(sum.u, vec![3.0])?;
+/// ctx.fix(sum.u, 3.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(1.0)?; // the update at 1 s waits for the next step
 /// assert_eq!(sim.context().eval(sum.y)?, &[3.0]);

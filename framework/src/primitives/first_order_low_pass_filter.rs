@@ -1,8 +1,8 @@
 //! Low-pass filtering.
 
 use super::check;
-use crate::Result;
 use crate::prelude::*;
+use crate::{IntoValue, Result};
 
 /// First-order low-pass filter `tau dz/dt = u - z`, `y = z` (Drake's `FirstOrderLowPassFilter`).
 ///
@@ -16,10 +16,10 @@ use crate::prelude::*;
 /// use tarragon_framework::primitives::FirstOrderLowPassFilter;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let filter = b.add("filter", FirstOrderLowPassFilter::new([0.5])?);
+/// let filter = b.add("filter", FirstOrderLowPassFilter::new(0.5)?);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(filter.u, vec![1.0])?;
+/// ctx.fix(filter.u, 1.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(0.5)?;
 /// assert!((sim.context().eval(filter.y)?[0] - (1.0 - (-1.0_f64).exp())).abs() < 1e-3);
@@ -35,8 +35,8 @@ impl FirstOrderLowPassFilter {
     ///
     /// # Errors
     /// Returns an error if a time constant is not positive.
-    pub fn new(time_constants: impl Into<Vec<f64>>) -> Result<Self> {
-        let time_constants = time_constants.into();
+    pub fn new(time_constants: impl IntoValue<Vec<f64>>) -> Result<Self> {
+        let time_constants = time_constants.into_value();
         for tau in &time_constants {
             check::positive_time("FirstOrderLowPassFilter", "time constant", *tau)?;
         }

@@ -19,7 +19,7 @@ use crate::prelude::*;
 /// let mut b = DiagramBuilder::new();
 /// let gain = b.add("gain", Gain::new(2.0, 2));
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(gain.u, vec![1.0, -3.0])?;
+/// ctx.fix(gain.u, [1.0, -3.0])?;
 /// assert_eq!(ctx.eval(gain.y)?, &[2.0, -6.0]);
 /// *ctx.param_mut(gain.k)? = 10.0;
 /// assert_eq!(ctx.eval(gain.y)?, &[10.0, -30.0]);

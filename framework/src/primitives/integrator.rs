@@ -18,7 +18,7 @@ use crate::systems::value::copy;
 /// let distance = b.add("distance", Integrator::new(1));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(distance.u, vec![3.0])?;
+/// ctx.fix(distance.u, 3.0)?;
 /// ctx.xc_mut(distance.x)?[0] = 100.0;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(2.0)?;

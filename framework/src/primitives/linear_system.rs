@@ -1,8 +1,8 @@
 //! Linear state-space systems.
 
 use super::affine_system::{AffineSystem, AffineSystemPorts};
-use crate::Result;
 use crate::prelude::*;
+use crate::{IntoValue, Result};
 use nalgebra::DMatrix;
 
 /// Linear system `xdot = A x + B u` or, with a period, `x[n+1] = A x[n] + B u[n]`; in both cases `y
@@ -19,12 +19,12 @@ use nalgebra::DMatrix;
 /// use tarragon_framework::primitives::LinearSystem;
 ///
 /// let decay = LinearSystem::new(dmatrix![-1.0], dmatrix![1.0], dmatrix![1.0], dmatrix![0.0])?
-///     .with_initial_state([1.0])?;
+///     .with_initial_state(1.0)?;
 /// let mut b = DiagramBuilder::new();
 /// let decay = b.add("decay", decay);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(decay.u, vec![0.0])?;
+/// ctx.fix(decay.u, 0.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(1.0)?;
 /// assert!((sim.context().eval(decay.y)?[0] - (-1.0_f64).exp()).abs() < 1e-4);
@@ -54,7 +54,7 @@ impl LinearSystem {
     ///
     /// # Errors
     /// Returns an error if `x0` does not have one finite element per state.
-    pub fn with_initial_state(self, x0: impl Into<Vec<f64>>) -> Result<Self> {
+    pub fn with_initial_state(self, x0: impl IntoValue<Vec<f64>>) -> Result<Self> {
         self.0.with_initial_state(x0).map(Self)
     }
 

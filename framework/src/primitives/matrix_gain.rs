@@ -21,7 +21,7 @@ use nalgebra::DMatrix;
 /// let mut b = DiagramBuilder::new();
 /// let sum = b.add("sum", MatrixGain::new(dmatrix![1.0, 1.0])?);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(sum.u, vec![2.0, 3.0])?;
+/// ctx.fix(sum.u, [2.0, 3.0])?;
 /// assert_eq!(ctx.eval(sum.y)?, &[5.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

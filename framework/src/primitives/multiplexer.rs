@@ -16,8 +16,8 @@ use crate::prelude::*;
 /// let mut b = DiagramBuilder::new();
 /// let mux = b.add("mux", Multiplexer::new([1, 2]));
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(mux.u[0], vec![1.0])?;
-/// ctx.fix(mux.u[1], vec![2.0, 3.0])?;
+/// ctx.fix(mux.u[0], 1.0)?;
+/// ctx.fix(mux.u[1], [2.0, 3.0])?;
 /// assert_eq!(ctx.eval(mux.y)?, &[1.0, 2.0, 3.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

@@ -17,7 +17,7 @@ use crate::systems::value::Value;
 /// let mut b = DiagramBuilder::new();
 /// let pass = b.add("pass", PassThrough::new(1));
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(pass.u, vec![3.0])?;
+/// ctx.fix(pass.u, 3.0)?;
 /// assert_eq!(ctx.eval(pass.y)?, &[3.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

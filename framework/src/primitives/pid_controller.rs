@@ -2,8 +2,8 @@
 
 use super::affine_system::combine;
 use super::check;
-use crate::Result;
 use crate::prelude::*;
+use crate::{IntoValue, Result};
 use nalgebra::DMatrix;
 
 /// PID controller `control = P (kp e + ki integral(e) + kd edot)` with `(e, edot) = desired_state -
@@ -22,10 +22,10 @@ use nalgebra::DMatrix;
 /// use tarragon_framework::primitives::PidController;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let pid = b.add("pid", PidController::new([10.0], [0.0], [2.0])?);
+/// let pid = b.add("pid", PidController::new(10.0, 0.0, 2.0)?);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(pid.estimated_state, vec![0.5, 1.0])?;
-/// ctx.fix(pid.desired_state, vec![1.0, 0.0])?;
+/// ctx.fix(pid.estimated_state, [0.5, 1.0])?;
+/// ctx.fix(pid.desired_state, [1.0, 0.0])?;
 /// assert_eq!(ctx.eval(pid.control)?, &[3.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
@@ -48,11 +48,11 @@ impl PidController {
     /// # Errors
     /// Returns an error if their numbers differ or one is not finite.
     pub fn new(
-        kp: impl Into<Vec<f64>>,
-        ki: impl Into<Vec<f64>>,
-        kd: impl Into<Vec<f64>>,
+        kp: impl IntoValue<Vec<f64>>,
+        ki: impl IntoValue<Vec<f64>>,
+        kd: impl IntoValue<Vec<f64>>,
     ) -> Result<Self> {
-        let (kp, ki, kd) = (kp.into(), ki.into(), kd.into());
+        let (kp, ki, kd) = (kp.into_value(), ki.into_value(), kd.into_value());
         let n = kp.len();
         for (what, gains) in [("kp", &kp), ("ki", &ki), ("kd", &kd)] {
             check::length(NAME, what, gains.len(), n)?;

@@ -23,7 +23,7 @@ use crate::{Error, Result};
 /// let switch = b.add("switch", PortSwitch::new(2, 1));
 /// let mut ctx = b.build()?.default_context();
 /// ctx.fix(switch.selector, 1)?;
-/// ctx.fix(switch.u[1], vec![4.0])?;
+/// ctx.fix(switch.u[1], 4.0)?;
 /// assert_eq!(ctx.eval(switch.value)?, &[4.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

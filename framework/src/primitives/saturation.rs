@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::prelude::*;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, IntoValue, Result};
 
 /// Limiter of every element of its input, by fixed limits or by limits from ports (Drake's
 /// `Saturation`).
@@ -24,7 +24,7 @@ use crate::{Error, ErrorKind, Result};
 /// let mut b = DiagramBuilder::new();
 /// let limit = b.add("limit", Saturation::new([-1.0, -1.0], [1.0, 2.0])?);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(limit.u, vec![-3.0, 1.5])?;
+/// ctx.fix(limit.u, [-3.0, 1.5])?;
 /// assert_eq!(ctx.eval(limit.y)?, &[-1.0, 1.5]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
@@ -40,8 +40,8 @@ impl Saturation {
     ///
     /// # Errors
     /// Returns an error if the lengths differ, or if a smallest value is above the largest or NaN.
-    pub fn new(min: impl Into<Vec<f64>>, max: impl Into<Vec<f64>>) -> Result<Self> {
-        let (min, max) = (min.into(), max.into());
+    pub fn new(min: impl IntoValue<Vec<f64>>, max: impl IntoValue<Vec<f64>>) -> Result<Self> {
+        let (min, max) = (min.into_value(), max.into_value());
         check::length("Saturation", "the largest value", max.len(), min.len())?;
         for (i, (min, max)) in min.iter().zip(&max).enumerate() {
             check_order(min, max, i).or_else(|e| check::fail("Saturation", e))?;

@@ -20,8 +20,8 @@ use crate::prelude::*;
 /// // The second element of u1, then the only one of u0.
 /// let pick = b.add("pick", Selector::new([1, 2], [vec![(1, 1), (0, 0)]])?);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(pick.u[0], vec![1.0])?;
-/// ctx.fix(pick.u[1], vec![2.0, 3.0])?;
+/// ctx.fix(pick.u[0], 1.0)?;
+/// ctx.fix(pick.u[1], [2.0, 3.0])?;
 /// assert_eq!(ctx.eval(pick.y[0])?, &[3.0, 1.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

@@ -1,8 +1,8 @@
 //! Sine waves.
 
 use super::check;
-use crate::Result;
 use crate::prelude::*;
+use crate::{IntoValue, Result};
 
 /// Sine wave `y = a sin(w x + p)` and its first two derivatives with respect to x, element by
 /// element (Drake's `Sine`). The argument x is the time or an input.
@@ -85,12 +85,15 @@ impl Sine {
     /// # Errors
     /// Returns an error if the lengths differ.
     pub fn per_element(
-        amplitudes: impl Into<Vec<f64>>,
-        frequencies: impl Into<Vec<f64>>,
-        phases: impl Into<Vec<f64>>,
+        amplitudes: impl IntoValue<Vec<f64>>,
+        frequencies: impl IntoValue<Vec<f64>>,
+        phases: impl IntoValue<Vec<f64>>,
     ) -> Result<Self> {
-        let (amplitudes, frequencies, phases) =
-            (amplitudes.into(), frequencies.into(), phases.into());
+        let (amplitudes, frequencies, phases) = (
+            amplitudes.into_value(),
+            frequencies.into_value(),
+            phases.into_value(),
+        );
         let size = amplitudes.len();
         for (what, length) in [("frequencies", frequencies.len()), ("phases", phases.len())] {
             if length != size {

@@ -21,7 +21,7 @@ use crate::prelude::*;
 /// let mut b = DiagramBuilder::new();
 /// let states = b.add("states", StateInterpolatorWithDiscreteDerivative::new(1, 0.1)?);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(states.position, vec![3.0])?;
+/// ctx.fix(states.position, 3.0)?;
 /// states.history.set(&mut ctx, &[2.0], &[1.5])?;
 /// assert_eq!(ctx.eval(states.state)?, &[3.0, 5.0]);
 /// # Ok::<(), tarragon_framework::Error>(())

@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::prelude::*;
-use crate::{Error, Result};
+use crate::{Error, IntoValue, Result};
 use std::sync::Arc;
 
 /// Functions of a [`VectorSystem`] that are generic over the scalar, unlike closures.
@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// let pendulum = b.add("pendulum", pendulum);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(pendulum.u, vec![0.0])?;
+/// ctx.fix(pendulum.u, 0.0)?;
 /// let line = linearize(&diagram, &ctx, Some(pendulum.u), Some(pendulum.y), 1e-12)?;
 /// assert_eq!(line.a[(1, 0)], -9.81);
 /// # Ok::<(), tarragon_framework::Error>(())
@@ -95,7 +95,7 @@ type VectorFn = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send
 /// let mut b = DiagramBuilder::new();
 /// let square = b.add_f64("square", square());
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(square.u, vec![3.0])?;
+/// ctx.fix(square.u, 3.0)?;
 /// assert_eq!(ctx.eval(square.y)?, &[9.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
@@ -140,13 +140,13 @@ struct StateModel {
 ///
 /// // xdot = -x + u, y = x
 /// let decay = VectorSystem::new(1, 1, |_, x, _, y| Ok(y.copy_from_slice(x)))
-///     .with_continuous_state([1.0], |_, x, u, xdot| Ok(xdot[0] = u[0] - x[0]))
+///     .with_continuous_state(1.0, |_, x, u, xdot| Ok(xdot[0] = u[0] - x[0]))
 ///     .without_feedthrough();
 /// let mut b = DiagramBuilder::new();
 /// let decay = b.add_f64("decay", decay);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(decay.u, vec![0.0])?;
+/// ctx.fix(decay.u, 0.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(1.0)?;
 /// assert!((sim.context().eval(decay.y)?[0] - (-1.0_f64).exp()).abs() < 1e-4);
@@ -179,11 +179,11 @@ impl VectorSystem {
     /// Adds continuous state that starts at `x0`, with its time derivatives. Replaces other state.
     pub fn with_continuous_state(
         mut self,
-        x0: impl Into<Vec<f64>>,
+        x0: impl IntoValue<Vec<f64>>,
         f: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         self.functions.dynamics = Arc::new(f);
-        self.starting_at(None, x0.into())
+        self.starting_at(None, x0.into_value())
     }
 
     /// Adds discrete state that starts at `x0`, with its next value, computed every `period` (s).
@@ -194,12 +194,12 @@ impl VectorSystem {
     pub fn with_discrete_state(
         mut self,
         period: f64,
-        x0: impl Into<Vec<f64>>,
+        x0: impl IntoValue<Vec<f64>>,
         f: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Self> {
         check::positive_time("VectorSystem", "period", period)?;
         self.functions.dynamics = Arc::new(f);
-        Ok(self.starting_at(Some(period), x0.into()))
+        Ok(self.starting_at(Some(period), x0.into_value()))
     }
 }
 
@@ -212,8 +212,8 @@ impl<F: VectorFunctions> VectorSystem<F> {
 
     /// Adds continuous state that starts at `x0`, with the time derivatives of
     /// [`VectorFunctions::dynamics`]. Replaces other state.
-    pub fn with_initial_continuous_state(self, x0: impl Into<Vec<f64>>) -> Self {
-        self.starting_at(None, x0.into())
+    pub fn with_initial_continuous_state(self, x0: impl IntoValue<Vec<f64>>) -> Self {
+        self.starting_at(None, x0.into_value())
     }
 
     /// Adds discrete state that starts at `x0` and is updated by [`VectorFunctions::dynamics`]
@@ -221,9 +221,13 @@ impl<F: VectorFunctions> VectorSystem<F> {
     ///
     /// # Errors
     /// Returns an error if the period is not positive.
-    pub fn with_initial_discrete_state(self, period: f64, x0: impl Into<Vec<f64>>) -> Result<Self> {
+    pub fn with_initial_discrete_state(
+        self,
+        period: f64,
+        x0: impl IntoValue<Vec<f64>>,
+    ) -> Result<Self> {
         check::positive_time("VectorSystem", "period", period)?;
-        Ok(self.starting_at(Some(period), x0.into()))
+        Ok(self.starting_at(Some(period), x0.into_value()))
     }
 }
 

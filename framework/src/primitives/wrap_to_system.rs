@@ -20,7 +20,7 @@ use crate::prelude::*;
 /// let mut b = DiagramBuilder::new();
 /// let wrap = b.add("wrap", WrapToSystem::new(2).with_interval(1, 0.0, 4.0)?);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(wrap.u, vec![-1.0, -1.0])?;
+/// ctx.fix(wrap.u, [-1.0, -1.0])?;
 /// assert_eq!(ctx.eval(wrap.y)?, &[-1.0, 3.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

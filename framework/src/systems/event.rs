@@ -12,7 +12,7 @@ use std::ops::Range;
 /// use tarragon_framework::primitives::{ConstantVectorSource, VectorLogSink};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let source = b.add("source", ConstantVectorSource::new([7.0]));
+/// let source = b.add("source", ConstantVectorSource::new(7.0));
 /// let late = Trigger::Periodic { period: 0.5, offset: 0.25 };
 /// let log = b.add("log", VectorLogSink::with_triggers(1, [late, Trigger::Initialization])?);
 /// b.connect(source.y, log.u);
@@ -103,7 +103,7 @@ pub struct TimedEvent {
 /// # let mut b = DiagramBuilder::new();
 /// # let alarm = b.add("alarm", Alarm);
 /// # use tarragon_framework::primitives::{ConstantVectorSource, Integrator};
-/// # let source = b.add("source", ConstantVectorSource::new([1.0]));
+/// # let source = b.add("source", ConstantVectorSource::new(1.0));
 /// # let x = b.add("x", Integrator::new(1));
 /// # b.connect(source.y, x.u);
 /// # b.connect(x.y, *alarm.ports());

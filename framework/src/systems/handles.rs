@@ -72,8 +72,8 @@ handles!(
     /// let inner: InputPort<Vec<f64>> = c.u;
     /// b.connect(a.y, inner);
     /// let mut ctx = b.build()?.default_context();
-    /// ctx.fix(a.u, vec![1.0])?;
-    /// assert!(ctx.fix(inner, vec![1.0]).is_err(), "it is connected");
+    /// ctx.fix(a.u, 1.0)?;
+    /// assert!(ctx.fix(inner, 1.0).is_err(), "it is connected");
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```
     InputPort,
@@ -82,7 +82,7 @@ handles!(
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::ConstantVectorSource};
     /// let mut b = DiagramBuilder::new();
-    /// let y: OutputPort<Vec<f64>> = b.add("source", ConstantVectorSource::new([7.0])).y;
+    /// let y: OutputPort<Vec<f64>> = b.add("source", ConstantVectorSource::new(7.0)).y;
     /// let diagram = b.build()?;
     /// assert_eq!(diagram.default_context().eval(y)?, &[7.0]);
     /// let other = DiagramBuilder::new().build()?;

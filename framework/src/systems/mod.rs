@@ -18,6 +18,7 @@ pub(crate) mod event;
 pub(crate) mod event_table;
 pub(crate) mod files;
 pub(crate) mod handles;
+pub(crate) mod into_value;
 pub(crate) mod not_a_number;
 pub(crate) mod plan;
 pub(crate) mod port_names;

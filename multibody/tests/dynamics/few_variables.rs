@@ -164,10 +164,7 @@ fn results<T: DiagramScalar>(
     let model = plant.model_instance_by_name("DefaultModelInstance");
     let desired = ports.desired_state_in(model.unwrap()).unwrap();
     context
-        .fix(
-            desired,
-            [0.01, 0.0, 0.0, -0.1, 0.0, 0.0].map(T::from).into(),
-        )
+        .fix(desired, [0.01, 0.0, 0.0, -0.1, 0.0, 0.0].map(T::from))
         .unwrap();
     let (q, v) = x.split_at(plant.num_positions());
     let shoulder = plant.joint_by_name("shoulder").unwrap();

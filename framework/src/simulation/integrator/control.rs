@@ -43,7 +43,7 @@ const SMALLEST_STEP: f64 = 1e-14;
 /// let x = b.add("x", Integrator::new(1));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(x.u, vec![1.0])?;
+/// ctx.fix(x.u, 1.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.set_integrator(RungeKutta2::new());
 /// sim.set_fixed_step(0.25)?;

@@ -56,7 +56,7 @@ type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 /// let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(hold.u, vec![0.0])?;
+/// ctx.fix(hold.u, 0.0)?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
 /// sim.advance_to(1.0)?; // updates at 0, 0.25, 0.5 and 0.75 s
 /// assert_eq!(sim.statistics().discrete_updates, 4);

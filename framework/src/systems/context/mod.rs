@@ -14,6 +14,7 @@ use super::evaluate::eval_slot;
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
 };
+use super::into_value::IntoValue;
 use super::plan::{ACCURACY, Feed, LeafContext, Plan, TIME};
 use super::port_names;
 use super::storage::{CacheMode, CacheStatistics};
@@ -33,7 +34,7 @@ use std::sync::Arc;
 /// let mut b = DiagramBuilder::new();
 /// let gain = b.add("gain", Gain::new(2.0, 1));
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(gain.u, vec![3.0])?;
+/// ctx.fix(gain.u, 3.0)?;
 /// let mut fork = ctx.clone();
 /// *fork.param_mut(gain.k)? = 10.0;
 /// assert_eq!((ctx.eval(gain.y)?[0], fork.eval(gain.y)?[0]), (6.0, 30.0));
@@ -157,7 +158,7 @@ impl<T: Scalar> Context<T> {
     /// b.connect(first.y, second.u);
     /// let mut ctx = b.build()?.default_context();
     /// assert_eq!(ctx.eval_optional_input(first.u)?, None);
-    /// ctx.fix(first.u, vec![3.0])?;
+    /// ctx.fix(first.u, 3.0)?;
     /// assert_eq!(ctx.eval_optional_input(second.u)?, Some(&vec![6.0]));
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```
@@ -216,6 +217,9 @@ impl<T: Scalar> Context<T> {
 
     /// Fixes the value of an unconnected input port (Drake's `FixValue`).
     ///
+    /// A vector port takes a vector, an array, a slice, or a number as its only element; see
+    /// [`IntoValue`].
+    ///
     /// Any value of the right type and length is accepted: NaN and infinities are ordinary signals
     /// and pass through systems that compute with them. A system that cannot use a value reports it
     /// when it computes.
@@ -223,7 +227,15 @@ impl<T: Scalar> Context<T> {
     /// # Errors
     /// Returns an error if the port is connected, if a vector has the wrong length, or if the
     /// handle belongs to another diagram.
-    pub fn fix<V: Value + Clone>(&mut self, input: InputPort<V>, value: V) -> Result<()> {
+    pub fn fix<V: Value + Clone>(
+        &mut self,
+        input: InputPort<V>,
+        value: impl IntoValue<V>,
+    ) -> Result<()> {
+        self.fix_value(input, value.into_value())
+    }
+
+    fn fix_value<V: Value + Clone>(&mut self, input: InputPort<V>, value: V) -> Result<()> {
         let (system, index) = self.locate("input port", input.place)?;
         let value = Stored::new(value);
         let expected = self.plan.input_size(system, index);
@@ -438,7 +450,7 @@ impl<T: Scalar> Context<T> {
     /// let mut b = DiagramBuilder::new();
     /// let gain = b.add("gain", Gain::new(2.0, 1));
     /// let mut ctx = b.build()?.default_context();
-    /// ctx.fix(gain.u, vec![3.0])?;
+    /// ctx.fix(gain.u, 3.0)?;
     /// ctx.disable_caching(gain.y)?;
     /// for _ in 0..2 {
     ///     ctx.eval(gain.y)?;

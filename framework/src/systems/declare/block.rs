@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// let wire = b.add("wire", PassThrough::new(2));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(wire.u, vec![1.0, 2.0])?; // a port, by dereferencing
+/// ctx.fix(wire.u, [1.0, 2.0])?; // a port, by dereferencing
 /// assert_eq!(ctx.eval(wire.ports().y)?, &[1.0, 2.0]); // the same, spelled out
 /// assert_eq!(ctx.leaf(&wire)?.path(), "wire");
 /// # Ok::<(), tarragon_framework::Error>(())

@@ -65,7 +65,7 @@ use std::sync::Arc;
 /// let mut b = DiagramBuilder::new();
 /// let square = b.add("square", Square { size: 2 });
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(square.u, vec![2.0, 3.0])?;
+/// ctx.fix(square.u, [2.0, 3.0])?;
 /// assert_eq!(ctx.eval(square.y)?, &[4.0, 9.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
@@ -110,7 +110,7 @@ pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
 /// let mut b = DiagramBuilder::new();
 /// let (u, y) = *b.add("unit", Unit).ports();
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(u, vec![3.0, 4.0])?;
+/// ctx.fix(u, [3.0, 4.0])?;
 /// assert_eq!(ctx.eval(y)?, &[0.6, 0.8]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

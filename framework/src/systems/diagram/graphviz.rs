@@ -14,7 +14,7 @@ impl<T: Scalar> Diagram<T> {
     /// use tarragon_framework::prelude::*;
     /// use tarragon_framework::primitives::{ConstantVectorSource, Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let two = b.add("two", ConstantVectorSource::new([2.0]));
+    /// let two = b.add("two", ConstantVectorSource::new(2.0));
     /// let gain = b.add("gain", Gain::new(3.0, 1));
     /// b.connect(two.y, gain.u);
     /// let dot = b.build()?.graphviz();

@@ -41,7 +41,7 @@ impl DiagramBuilder {
     /// b.add("gain", Gain::new(2.0, 1));
     /// let gain = b.system_named::<Gain>("gain")?;
     /// let mut ctx = b.build()?.default_context();
-    /// ctx.fix(gain.u, vec![3.0])?;
+    /// ctx.fix(gain.u, 3.0)?;
     /// assert_eq!(ctx.eval(gain.y)?, &[6.0]);
     /// # Ok::<(), tarragon_framework::Error>(())
     /// ```

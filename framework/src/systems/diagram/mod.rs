@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// use tarragon_framework::{prelude::*, primitives::{Adder, ConstantVectorSource, Gain}};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let one = b.add("one", ConstantVectorSource::new([1.0]));
+/// let one = b.add("one", ConstantVectorSource::new(1.0));
 /// let double = b.add("double", Gain::new(2.0, 1));
 /// let sum = b.add("sum", Adder::new(2, 1));
 /// b.connect(one.y, double.u);
@@ -251,7 +251,7 @@ impl DiagramBuilder {
 /// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
 /// let ports = diagram.ports(&gain)?; // over dual numbers
 /// let mut ctx = diagram.default_context();
-/// ctx.fix(ports.u, vec![AutoDiff::variable(3.0, 0)])?;
+/// ctx.fix(ports.u, AutoDiff::variable(3.0, 0))?;
 /// let y = ctx.eval(ports.y)?[0];
 /// assert_eq!((y.re, y.eps[0]), (6.0, 2.0));
 /// # Ok::<(), tarragon_framework::Error>(())
