@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use tarragon::framework::primitives::{Gain, Integrator, Sine, VectorLogSink};
+use tarragon::framework::primitives::{Gain, Integrator, Sine};
 use tarragon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,10 +11,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wave = b.add("wave", Sine::new(1).with_frequency(2.0));
     let gain = b.add("gain", Gain::new(3.0, 1));
     let sum = b.add("sum", Integrator::new(1));
-    let log = b.add("log", VectorLogSink::periodic(1, 0.5));
     b.connect(wave.y, gain.u);
     b.connect(gain.y, sum.u);
-    b.connect(sum.y, log.u);
+    let log = log_vector_output_on(&mut b, "log", sum.y, Trigger::every(0.5));
     let diagram = b.build()?;
 
     // A context holds the values; ports are evaluated on demand and cached.

@@ -44,6 +44,7 @@ impl<T: Scalar> LeafSystem<T> for Pendulum {
             y.copy_from_slice(ctx.xc());
             Ok(())
         });
+        d.name_elements(&state, &["angle", "rate"]); // the columns of a log
         PendulumPorts { torque, state }
     }
 }
@@ -58,9 +59,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     b.connect(goal.y, pid.desired_state);
     b.connect(pid.control, pendulum.torque);
     b.connect(pendulum.state, pid.estimated_state); // this closes the loop
-    let every = |size| VectorLogSink::periodic(size, 0.01); // s
-    let state = log_vector_output(&mut b, "state", pendulum.state, every(2));
-    let torque = log_vector_output(&mut b, "torque", pid.control, every(1));
+    let every = Trigger::every(0.01); // s
+    let state = log_vector_output_on(&mut b, "state", pendulum.state, every);
+    let torque = log_vector_output_on(&mut b, "torque", pid.control, every);
     let diagram = b.build()?;
 
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;

@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
 use tarragon::framework::WitnessDirection::PositiveThenNonPositive;
-use tarragon::framework::primitives::{VectorLogSink, VectorLogSinkPorts};
+use tarragon::framework::primitives::VectorLogSinkPorts;
 use tarragon::prelude::*;
 
 const GRAVITY: f64 = 9.81; // m/s^2
@@ -65,8 +65,7 @@ impl LeafSystem<f64> for BouncingBall {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut b = DiagramBuilder::new();
     let ball = b.add_f64("ball", BouncingBall);
-    let log = b.add("log", VectorLogSink::periodic(1, 0.01));
-    b.connect(ball.height, log.u);
+    let log = log_vector_output_on(&mut b, "log", ball.height, Trigger::every(0.01));
     let diagram = b.build()?;
 
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;

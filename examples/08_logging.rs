@@ -36,22 +36,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One port can feed any number of logs.
     let mut b = DiagramBuilder::new();
     let spring = b.add("spring", spring);
-    let mut log = |name, sink| log_vector_output(&mut b, name, spring.y, sink);
     let late = Trigger::Periodic {
         period: 0.5,
         offset: 0.25,
     };
-    let steps = log("steps", VectorLogSink::per_step(1));
-    let timed = log("timed", VectorLogSink::periodic(1, 0.05));
-    let late = log("late", VectorLogSink::with_triggers(1, [late])?);
-    let marks = log("marks", VectorLogSink::with_triggers(1, [Trigger::Forced])?);
+    let steps = log_vector_output(&mut b, "steps", spring.y);
+    let timed = log_vector_output_on(&mut b, "timed", spring.y, Trigger::every(0.05));
+    let marks = log_vector_output_on(&mut b, "marks", spring.y, Trigger::Forced);
+    // A sink connected by hand records on nothing but its triggers.
+    let late = b.add("late", VectorLogSink::with_triggers(1, [late])?);
+    b.connect(spring.y, late.u);
     let diagram = b.build()?;
     let mut ctx = diagram.default_context();
     ctx.fix(spring.u, 0.0)?; // no force
     let mut sim = Simulator::new(&diagram, ctx)?;
 
     // A forced publish records at a time that the program chooses: here at every turning point.
-    // `per_step` and `periodic` logs record it too, the others only on the triggers that they list.
+    // All logs record it but "late", whose triggers do not include it.
     let half_period = std::f64::consts::PI / FREQUENCY;
     for i in 0..=4 {
         sim.advance_to(f64::from(i) * half_period)?;

@@ -9,7 +9,7 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use tarragon::framework::primitives::{PidController, VectorLogSink, log_vector_output};
+use tarragon::framework::primitives::PidController;
 use tarragon::framework::trajectories::PiecewisePolynomial;
 use tarragon::prelude::*;
 
@@ -72,8 +72,7 @@ fn track(
         b.connect(measured, weight.state);
         b.connect(weight.torque, arm.actuation()?);
     }
-    let log = VectorLogSink::periodic(2 * JOINTS, 0.01);
-    let log = log_vector_output(&mut b, "log", measured, log);
+    let log = log_vector_output_on(&mut b, "log", measured, Trigger::every(0.01));
     let diagram = b.build()?;
     let mut ctx = diagram.default_context();
     arm.set_positions(&mut ctx, motion.value(0.0))?;

@@ -80,7 +80,9 @@ pub mod prelude {
     pub use tarragon_framework::autodiff::{gradient, jacobian, try_gradient, try_jacobian};
     pub use tarragon_framework::math;
     pub use tarragon_framework::prelude::*;
-    pub use tarragon_framework::primitives::{TrajectorySource, VectorLogSink, log_vector_output};
+    pub use tarragon_framework::primitives::{
+        TrajectorySource, VectorLogSink, log_vector_output, log_vector_output_on,
+    };
     pub use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, look_at};
     pub use tarragon_geometry::{
         BoxShape, Capsule, Convex, CoulombFriction, Cylinder, Ellipsoid, FrameId, FramePoseVector,

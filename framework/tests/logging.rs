@@ -3,7 +3,9 @@
 use std::f64::consts::PI;
 use std::io;
 use tarragon_framework::prelude::*;
-use tarragon_framework::primitives::{Sine, VectorLog, VectorLogSink, log_vector_output};
+use tarragon_framework::primitives::{
+    Gain, Sine, VectorLog, VectorLogSink, log_vector_output, log_vector_output_on,
+};
 
 /// Builds a sine recorded on each list of triggers.
 fn record(triggers: &[&[Trigger]]) -> (Simulator<f64>, Vec<Block<VectorLogSink>>) {
@@ -11,7 +13,9 @@ fn record(triggers: &[&[Trigger]]) -> (Simulator<f64>, Vec<Block<VectorLogSink>>
     let wave = b.add("wave", Sine::new(2));
     let mut log = |(i, triggers): (usize, &&[Trigger])| {
         let sink = VectorLogSink::with_triggers(2, triggers.to_vec()).unwrap();
-        log_vector_output(&mut b, &format!("log{i}"), wave.y, sink)
+        let sink = b.add(&format!("log{i}"), sink);
+        b.connect(wave.y, sink.u);
+        sink
     };
     let sinks = triggers.iter().enumerate().map(&mut log).collect();
     let diagram = b.build().unwrap();
@@ -61,14 +65,94 @@ fn every_trigger_records_at_its_times() {
 fn the_usual_sinks_record_forced_publishes_too() {
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(2));
-    let steps = log_vector_output(&mut b, "steps", wave.y, VectorLogSink::per_step(2));
-    let timed = log_vector_output(&mut b, "timed", wave.y, VectorLogSink::periodic(2, 0.5));
+    let steps = b.add("steps by hand", VectorLogSink::per_step(2));
+    let timed = b.add("timed by hand", VectorLogSink::periodic(2, 0.5));
+    b.connect(wave.y, steps.u);
+    b.connect(wave.y, timed.u);
+    let steps = [steps, log_vector_output(&mut b, "steps", wave.y)];
+    let every = Trigger::every(0.5);
+    let timed = [timed, log_vector_output_on(&mut b, "timed", wave.y, every)];
+    let forced = log_vector_output_on(&mut b, "forced", wave.y, Trigger::Forced);
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(0.75).unwrap();
     sim.context().force_publish().unwrap();
-    assert_eq!(times(&sim, &steps), [0.0, 0.5, 0.75, 0.75]);
-    assert_eq!(times(&sim, &timed), [0.0, 0.5, 0.75]);
+    for steps in steps {
+        assert_eq!(times(&sim, &steps), [0.0, 0.5, 0.75, 0.75]);
+    }
+    for timed in timed {
+        assert_eq!(times(&sim, &timed), [0.0, 0.5, 0.75]);
+    }
+    assert_eq!(times(&sim, &forced), [0.75], "one sample, not two");
+}
+
+/// Source of an angle and a rate, and of a vector without a fixed size.
+struct Joint;
+impl<T: Scalar> LeafSystem<T> for Joint {
+    type Ports = (OutputPort<Vec<T>>, OutputPort<Vec<T>>);
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let state = d.vector_output("state", 2, Dep::Nothing, |_, _, y| {
+            y.copy_from_slice(&[T::one(), T::from(2.0)]);
+            Ok(())
+        });
+        d.name_elements(&state, &["angle, left", "rate"]);
+        (
+            state,
+            d.output("any", vec![], Dep::Nothing, |_, _, _| Ok(())),
+        )
+    }
+}
+
+#[test]
+fn a_log_takes_size_and_names_from_the_port() {
+    let mut b = DiagramBuilder::new();
+    let joint = b.subdiagram("arm", |b| {
+        Ok::<_, tarragon_framework::Error>(b.add("joint", Joint))
+    });
+    let joint = joint.unwrap();
+    let gain = b.add("gain", Gain::new(1.0, 2));
+    b.connect(joint.0, gain.u);
+    let named = log_vector_output(&mut b, "named", joint.0);
+    let unnamed = log_vector_output(&mut b, "unnamed", gain.y);
+    let diagram = b.build().unwrap();
+    assert_eq!(
+        diagram.element_names(&named.u).unwrap(),
+        ["angle, left", "rate"]
+    );
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.initialize().unwrap();
+    let log = named.find_log(sim.context()).unwrap();
+    assert_eq!(log.element_names(), ["angle, left", "rate"]);
+    assert_eq!(
+        log.to_csv("state"),
+        "time,\"angle, left\",rate\n0.0,1.0,2.0\n"
+    );
+    let log = unnamed.find_log(sim.context()).unwrap();
+    assert_eq!(log.to_csv("state"), "time,state[0],state[1]\n0.0,1.0,2.0\n");
+    // The names survive conversion to another scalar.
+    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+    let log = dual
+        .ports(&named)
+        .unwrap()
+        .find_log(&dual.default_context());
+    assert_eq!(log.unwrap().to_csv("x"), "time,\"angle, left\",rate\n");
+}
+
+#[test]
+fn a_port_that_cannot_be_logged_is_named() {
+    let mut b = DiagramBuilder::new();
+    let joint = b.add("joint", Joint);
+    log_vector_output(&mut b, "log", joint.1);
+    let message = b.build().err().unwrap().to_string();
+    assert!(
+        message.contains("'joint.any' cannot be logged"),
+        "{message}"
+    );
+    let (mut one, mut other) = (DiagramBuilder::new(), DiagramBuilder::new());
+    let joint = one.add("joint", Joint);
+    log_vector_output(&mut other, "log", joint.0);
+    let message = other.build().err().unwrap().to_string();
+    assert!(message.starts_with("cannot connect"), "{message}");
 }
 
 #[test]
@@ -95,6 +179,13 @@ fn mistakes_are_named() {
     let message = b.build().err().unwrap().to_string();
     assert!(
         message.contains("'log'") && message.contains("-0.5"),
+        "{message}"
+    );
+    let mut b = DiagramBuilder::new();
+    b.add("log", VectorLogSink::per_step(2).with_element_names(["x"]));
+    let message = b.build().err().unwrap().to_string();
+    assert!(
+        message.contains("'log'") && message.contains("2 elements"),
         "{message}"
     );
     let mut log = VectorLog::new(2);

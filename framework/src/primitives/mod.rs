@@ -57,7 +57,9 @@ pub use sine::{Sine, SinePorts};
 pub use state_interpolator::{StateInterpolatorPorts, StateInterpolatorWithDiscreteDerivative};
 pub use trajectory_source::{TrajectorySource, TrajectorySourcePorts};
 pub use vector_log::VectorLog;
-pub use vector_log_sink::{VectorLogSink, VectorLogSinkPorts, log_vector_output};
+pub use vector_log_sink::{
+    VectorLogSink, VectorLogSinkPorts, log_vector_output, log_vector_output_on,
+};
 pub use vector_system::{VectorClosures, VectorFunctions, VectorSystem, VectorSystemPorts};
 pub use wrap_to_system::{WrapToSystem, WrapToSystemPorts};
 pub use zero_order_hold::{ValueZeroOrderHold, ZeroOrderHold, ZeroOrderHoldPorts};

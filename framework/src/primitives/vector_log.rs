@@ -3,8 +3,10 @@
 use crate::counted::counted;
 use crate::{Error, Result, Scalar};
 use nalgebra::DMatrixView;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
 /// Approximate size (bytes) of the pieces in which text is written.
 const PIECE: usize = 1 << 16;
@@ -26,6 +28,8 @@ const PIECE: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorLog<T> {
     size: usize,
+    /// Names of the elements; empty if they have none.
+    names: Arc<[String]>,
     times: Vec<T>,
     data: Vec<T>,
 }
@@ -35,14 +39,36 @@ impl<T: Scalar> VectorLog<T> {
     pub fn new(size: usize) -> Self {
         Self {
             size,
+            names: Arc::default(),
             times: vec![],
             data: vec![],
+        }
+    }
+
+    /// Creates an empty log of vectors with one element per name.
+    ///
+    /// ```
+    /// use tarragon_framework::primitives::VectorLog;
+    /// let mut log = VectorLog::with_element_names(["angle", "rate"]);
+    /// log.add_data(0.0, &[1.0, 2.0])?;
+    /// assert_eq!(log.to_csv("pendulum"), "time,angle,rate\n0.0,1.0,2.0\n");
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn with_element_names(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let names: Arc<[String]> = names.into_iter().map(Into::into).collect();
+        Self {
+            names: names.clone(),
+            ..Self::new(names.len())
         }
     }
 
     /// Returns the number of elements of every sample (Drake's `get_input_size`).
     pub fn size(&self) -> usize {
         self.size
+    }
+    /// Returns the names of the elements; empty if they have none.
+    pub fn element_names(&self) -> &[String] {
+        &self.names
     }
     /// Returns the number of samples.
     pub fn num_samples(&self) -> usize {
@@ -91,9 +117,11 @@ impl<T: Scalar> VectorLog<T> {
         self.data.clear();
     }
 
-    /// Formats the log as comma-separated values: a header `time,<name>[0],<name>[1],...`, then one
-    /// line per sample. Numbers read back to the same bits; derivatives are left out. The name is
-    /// quoted as in RFC 4180 where necessary; lines end with a single line feed.
+    /// Formats the log as comma-separated values: a header, then one line per sample.
+    ///
+    /// The header is `time` and the names of the elements, or `time,<name>[0],<name>[1],...` if
+    /// they have none. Names are quoted as in RFC 4180 where necessary. Numbers read back to the
+    /// same bits; derivatives are left out. Lines end with a single line feed.
     pub fn to_csv(&self, name: &str) -> String {
         let mut text = self.header(name);
         for (time, sample) in self.samples() {
@@ -120,14 +148,25 @@ impl<T: Scalar> VectorLog<T> {
     }
 
     fn header(&self, name: &str) -> String {
-        let quoted = name.contains([',', '"', '\r', '\n']);
-        let (name, quote) = if quoted {
-            (name.replace('"', "\"\""), "\"")
-        } else {
-            (name.to_owned(), "")
-        };
-        let columns = (0..self.size).map(|i| format!(",{quote}{name}[{i}]{quote}"));
-        format!("time{}\n", columns.collect::<String>())
+        let mut header = String::from("time");
+        for i in 0..self.size {
+            header.push(',');
+            match self.names.get(i) {
+                Some(name) => header += &quoted(name),
+                None => header += &quoted(&format!("{name}[{i}]")),
+            }
+        }
+        header.push('\n');
+        header
+    }
+}
+
+/// Quotes a cell as in RFC 4180 if it needs quotes.
+fn quoted(cell: &str) -> Cow<'_, str> {
+    if cell.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\"")).into()
+    } else {
+        cell.into()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::check;
 use super::vector_log::VectorLog;
-use crate::Result;
 use crate::prelude::*;
+use crate::{IntoValue, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Recorder of its input at every publish (Drake's `VectorLogSink`).
@@ -13,15 +13,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// | input | `data` | vector of `size` |
 ///
 /// The log belongs to the context. Clones of a context share the value of the `log` parameter, so
-/// fork a simulation before it starts recording.
+/// fork a simulation before it starts recording. [`log_vector_output`] and
+/// [`log_vector_output_on`] add a sink of the right size and connect it.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
-/// use tarragon_framework::primitives::{Sine, VectorLogSink, log_vector_output};
+/// use tarragon_framework::primitives::{Sine, VectorLogSink};
 ///
 /// let mut b = DiagramBuilder::new();
 /// let wave = b.add("wave", Sine::new(1));
-/// let log = log_vector_output(&mut b, "log", wave.y, VectorLogSink::periodic(1, 0.25));
+/// let log = b.add("log", VectorLogSink::periodic(1, 0.25));
+/// b.connect(wave.y, log.u);
 /// let diagram = b.build()?;
 /// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
 /// sim.advance_to(1.0)?;
@@ -34,6 +36,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Debug)]
 pub struct VectorLogSink {
     size: usize,
+    names: Vec<String>,
     triggers: Vec<Trigger>,
 }
 
@@ -41,14 +44,12 @@ impl VectorLogSink {
     /// Creates a sink that records vectors of `size` elements at every step and at forced
     /// publishes.
     pub fn per_step(size: usize) -> Self {
-        let triggers = vec![Trigger::Forced, Trigger::PerStep];
-        Self { size, triggers }
+        Self::on(size, vec![Trigger::Forced, Trigger::PerStep])
     }
     /// Creates a sink that records vectors of `size` elements every `period` (s) from time zero on,
     /// and at forced publishes. [`DiagramBuilder::build`] fails if the period is not positive.
     pub fn periodic(size: usize, period: f64) -> Self {
-        let triggers = vec![Trigger::Forced, Trigger::every(period)];
-        Self { size, triggers }
+        Self::on(size, vec![Trigger::Forced, Trigger::every(period)])
     }
     /// Creates a sink that records vectors of `size` elements whenever one of `triggers` fires.
     /// Where several fire together, it records several samples with the same time, as in Drake.
@@ -72,18 +73,89 @@ impl VectorLogSink {
                 "there must be at least one trigger, got none",
             );
         }
-        Ok(Self { size, triggers })
+        Ok(Self::on(size, triggers))
+    }
+
+    fn on(size: usize, triggers: Vec<Trigger>) -> Self {
+        let names = vec![];
+        Self {
+            size,
+            names,
+            triggers,
+        }
+    }
+
+    /// Names the elements of the input and of the log. [`DiagramBuilder::build`] fails if there are
+    /// more or fewer names than elements.
+    pub fn with_element_names(
+        mut self,
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.names = names.into_iter().map(Into::into).collect();
+        self
     }
 }
 
-/// Adds a sink that records an output port, and connects it (Drake's `LogVectorOutput`).
-/// [`DiagramBuilder::build`] reports mistakes. See [`VectorLogSink`] for an example.
+/// Adds a sink that records an output port at every step and at forced publishes, and connects it
+/// (Drake's `LogVectorOutput`).
+///
+/// The log has the size of the port and the names of its elements. [`DiagramBuilder::build`]
+/// reports mistakes.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{Sine, log_vector_output};
+///
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(2));
+/// let log = log_vector_output(&mut b, "log", wave.y);
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(1.0)?;
+/// assert_eq!(log.find_log(sim.context())?.sample_times(), [0.0, 1.0]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
 pub fn log_vector_output(
     builder: &mut DiagramBuilder,
     name: &str,
     port: OutputPort<Vec<f64>>,
-    sink: VectorLogSink,
 ) -> Block<VectorLogSink> {
+    log_vector_output_on(builder, name, port, Trigger::PerStep)
+}
+
+/// Same as [`log_vector_output`], but records whenever one of `triggers` fires and at forced
+/// publishes.
+///
+/// Where several fire together, it records several samples with the same time, as in Drake.
+///
+/// ```
+/// use tarragon_framework::prelude::*;
+/// use tarragon_framework::primitives::{Sine, log_vector_output_on};
+///
+/// let mut b = DiagramBuilder::new();
+/// let wave = b.add("wave", Sine::new(1));
+/// let log = log_vector_output_on(&mut b, "log", wave.y, Trigger::every(0.25));
+/// let late = Trigger::Periodic { period: 0.5, offset: 0.1 };
+/// let two = log_vector_output_on(&mut b, "two", wave.y, [late, Trigger::Initialization]);
+/// let diagram = b.build()?;
+/// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
+/// sim.advance_to(1.0)?;
+/// assert_eq!(log.find_log(sim.context())?.sample_times(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// assert_eq!(two.find_log(sim.context())?.sample_times(), [0.0, 0.1, 0.6]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub fn log_vector_output_on(
+    builder: &mut DiagramBuilder,
+    name: &str,
+    port: OutputPort<Vec<f64>>,
+    triggers: impl IntoValue<Vec<Trigger>>,
+) -> Block<VectorLogSink> {
+    let (size, names) = builder.shape_of_output(port);
+    let mut triggers = triggers.into_value();
+    if !triggers.contains(&Trigger::Forced) {
+        triggers.insert(0, Trigger::Forced);
+    }
+    let sink = VectorLogSink::on(size, triggers).with_element_names(names);
     let sink = builder.add(name, sink);
     builder.connect(port, sink.u);
     sink
@@ -126,8 +198,15 @@ impl<T: Scalar> LeafSystem<T> for VectorLogSink {
     type Ports = VectorLogSinkPorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let (size, u) = (self.size, d.vector_input("data", self.size));
-        let log = d.fresh_param(move || Arc::new(Mutex::new(VectorLog::new(size))));
+        let u = d.vector_input("data", self.size);
+        let log = if self.names.is_empty() {
+            VectorLog::new(self.size)
+        } else {
+            let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+            d.name_elements(&u, &names);
+            VectorLog::with_element_names(names)
+        };
+        let log = d.fresh_param(move || Arc::new(Mutex::new(log.clone())));
         for trigger in &self.triggers {
             d.publish_on(*trigger, move |_, ctx| {
                 let sample = ctx.eval(u)?;

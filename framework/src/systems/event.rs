@@ -9,13 +9,12 @@ use std::ops::Range;
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
-/// use tarragon_framework::primitives::{ConstantVectorSource, VectorLogSink};
+/// use tarragon_framework::primitives::{ConstantVectorSource, log_vector_output_on};
 ///
 /// let mut b = DiagramBuilder::new();
 /// let source = b.add("source", ConstantVectorSource::new(7.0));
 /// let late = Trigger::Periodic { period: 0.5, offset: 0.25 };
-/// let log = b.add("log", VectorLogSink::with_triggers(1, [late, Trigger::Initialization])?);
-/// b.connect(source.y, log.u);
+/// let log = log_vector_output_on(&mut b, "log", source.y, [late, Trigger::Initialization]);
 /// let diagram = b.build()?;
 /// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
 /// sim.advance_to(1.0)?;

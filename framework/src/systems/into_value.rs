@@ -1,11 +1,12 @@
-//! Short forms of values: numbers, arrays and slices where a vector is needed.
+//! Short forms of values: numbers, arrays and slices in place of vectors.
 
+use super::event::Trigger;
 use crate::autodiff::dual::Dual;
 
 /// Conversion of an argument into a value of type `V`.
 ///
 /// Every type converts into itself. A vector also comes from an array, a slice, a reference to an
-/// array or vector, and a number (a vector of one element).
+/// array or vector, and a number or [`Trigger`] (a vector of one element).
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Gain};
@@ -67,6 +68,12 @@ impl IntoValue<Vec<Self>> for f64 {
 }
 
 impl<const N: usize> IntoValue<Vec<Self>> for Dual<N> {
+    fn into_value(self) -> Vec<Self> {
+        vec![self]
+    }
+}
+
+impl IntoValue<Vec<Self>> for Trigger {
     fn into_value(self) -> Vec<Self> {
         vec![self]
     }
