@@ -21,7 +21,7 @@ fn gain_chain(c: &mut Criterion) {
     for n in [1_usize, 10, 100, 1000] {
         let mut b = DiagramBuilder::new();
         let gains: Vec<_> = (0..n)
-            .map(|i| b.add(&format!("g{i}"), Gain::new(1.0001, 1)))
+            .map(|i| b.add(&format!("g{i}"), Gain::new(1, 1.0001)))
             .collect();
         for pair in gains.windows(2) {
             b.connect(pair[0].y, pair[1].u);
@@ -68,12 +68,12 @@ fn cached_eval(c: &mut Criterion) {
 type Link = fn(&mut DiagramBuilder, usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>);
 
 fn hold(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
-    let hold = b.add(&format!("s{i}"), ZeroOrderHold::new(PERIOD, 0.0, 1));
+    let hold = b.add(&format!("s{i}"), ZeroOrderHold::new(1, PERIOD, 0.0));
     (hold.u, hold.y)
 }
 
 fn delay(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
-    let delay = DiscreteTimeDelay::new(PERIOD, 1, 1).unwrap();
+    let delay = DiscreteTimeDelay::new(1, PERIOD, 1).unwrap();
     let delay = b.add(&format!("s{i}"), delay);
     (delay.u, delay.y)
 }
@@ -116,7 +116,7 @@ fn hold_or_gain(b: &mut DiagramBuilder, i: usize) -> (InputPort<Vec<f64>>, Outpu
     if i.is_multiple_of(2) {
         return hold(b, i);
     }
-    let gain = b.add(&format!("s{i}"), Gain::new(0.99, 1));
+    let gain = b.add(&format!("s{i}"), Gain::new(1, 0.99));
     (gain.u, gain.y)
 }
 
@@ -169,7 +169,7 @@ fn discrete_step(c: &mut Criterion) {
 fn log_and_many_periods(c: &mut Criterion) {
     let mut b = DiagramBuilder::new();
     let source = b.add("source", ConstantVectorSource::new([1.0]));
-    let hold = b.add("hold", ZeroOrderHold::new(PERIOD, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, PERIOD, 0.0));
     let log = b.add("log", VectorLogSink::periodic(1, PERIOD));
     b.connect(source.y, hold.u);
     b.connect(hold.y, log.u);
@@ -183,7 +183,7 @@ fn log_and_many_periods(c: &mut Criterion) {
     let source = b.add("source", ConstantVectorSource::new([1.0]));
     for i in 1..=10 {
         let period = PERIOD * f64::from(i);
-        let hold = b.add(&format!("h{i}"), ZeroOrderHold::new(period, 0.0, 1));
+        let hold = b.add(&format!("h{i}"), ZeroOrderHold::new(1, period, 0.0));
         b.connect(source.y, hold.u);
     }
     let diagram = b.build().unwrap();

@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A wave, amplified, integrated, recorded.
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1).with_frequency(2.0));
-    let gain = b.add("gain", Gain::new(3.0, 1));
+    let gain = b.add("gain", Gain::new(1, 3.0));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(wave.y, gain.u);
     b.connect(gain.y, sum.u);

@@ -42,7 +42,7 @@
 //!
 //! let mut b = DiagramBuilder::new();
 //! let two = b.add("two", ConstantVectorSource::new([2.0]));
-//! let gain = b.add("gain", Gain::new(3.0, 1));
+//! let gain = b.add("gain", Gain::new(1, 3.0));
 //! b.connect(two.y, gain.u);
 //! let ctx = b.build()?.default_context();
 //! assert_eq!(ctx.eval(gain.y)?, &[6.0]);

@@ -99,15 +99,15 @@ fn ports_of_primitives() {
         "constant_vector_source.rs",
         ConstantVectorSource::new([1.0])
     );
-    primitive!("gain.rs", Gain::new(1.0, 1));
+    primitive!("gain.rs", Gain::new(1, 1.0));
     primitive!("integrator.rs", Integrator::new(1));
     primitive!("sine.rs", Sine::new(1).with_input());
     primitive!("trajectory_source.rs", TrajectorySource::new(line, 1));
     primitive!("vector_log_sink.rs", VectorLogSink::per_step(1));
-    primitive!("zero_order_hold.rs", ZeroOrderHold::new(0.1, 0.0, 1));
+    primitive!("zero_order_hold.rs", ZeroOrderHold::new(1, 0.1, 0.0));
     primitive!(
         "zero_order_hold.rs",
-        ValueZeroOrderHold::new(0.1, 0.0, 1_u8)
+        ValueZeroOrderHold::new(1_u8, 0.1, 0.0)
     );
 }
 
@@ -120,9 +120,9 @@ fn ports_of_state_space_and_control_primitives() {
     primitive!("matrix_gain.rs", MatrixGain::new(one()).unwrap());
     let derivative = DiscreteDerivative::new(1, 0.1).unwrap();
     primitive!("discrete_derivative.rs", derivative);
-    let delay = DiscreteTimeDelay::new(0.1, 1, 1).unwrap();
+    let delay = DiscreteTimeDelay::new(1, 0.1, 1).unwrap();
     primitive!("discrete_time_delay.rs", delay);
-    let delay = ValueDiscreteTimeDelay::new(0.1, 1, 1_u8).unwrap();
+    let delay = ValueDiscreteTimeDelay::new(1_u8, 0.1, 1).unwrap();
     primitive!("discrete_time_delay.rs", delay);
     let integrator = DiscreteTimeIntegrator::new(1, 0.1).unwrap();
     primitive!("discrete_time_integrator.rs", integrator);
@@ -132,7 +132,7 @@ fn ports_of_state_space_and_control_primitives() {
     primitive!("pid_controller.rs", pid);
     let states = StateInterpolatorWithDiscreteDerivative::new(1, 0.1).unwrap();
     primitive!("state_interpolator.rs", states);
-    let noise = RandomSource::new(RandomDistribution::Uniform, 1, 0.1).unwrap();
+    let noise = RandomSource::new(1, 0.1, RandomDistribution::Uniform).unwrap();
     primitive!("random_source.rs", noise);
     let closure = VectorSystem::new(1, 1, |_, _, _, _| Ok(()));
     primitive!("vector_system.rs", closure);

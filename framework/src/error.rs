@@ -27,7 +27,7 @@ pub type Result<V, E = Error> = std::result::Result<V, E>;
 /// use tarragon_framework::{ErrorKind, prelude::*};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let gain = b.add_f64("gain", tarragon_framework::primitives::Gain::new(2.0, 1));
+/// let gain = b.add_f64("gain", tarragon_framework::primitives::Gain::new(1, 2.0));
 /// let ctx = b.build()?.default_context();
 /// assert_eq!(ctx.eval(gain.y).unwrap_err().kind(), ErrorKind::Unconnected);
 /// # Ok::<(), tarragon_framework::Error>(())

@@ -10,7 +10,7 @@
 //! ```compile_fail,E0502
 //! # use tarragon_framework::{prelude::*, primitives::Gain};
 //! # let mut b = DiagramBuilder::new();
-//! # let g = b.add("g", Gain::new(2.0, 1));
+//! # let g = b.add("g", Gain::new(1, 2.0));
 //! # let mut ctx = b.build().unwrap().default_context();
 //! # ctx.fix(g.u, 1.0).unwrap();
 //! let y = ctx.eval(g.y).unwrap();
@@ -100,7 +100,7 @@ pub mod prelude {
 /// ```compile_fail,E0277
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
 /// # let mut b = DiagramBuilder::new();
-/// # let g = b.add("g", Gain::new(2.0, 1));
+/// # let g = b.add("g", Gain::new(1, 2.0));
 /// # let mut ctx = b.build().unwrap().default_context();
 /// ctx.fix(g.u, String::from("1.0")).unwrap();
 /// ```
@@ -110,7 +110,7 @@ pub mod prelude {
 /// ```compile_fail,E0308
 /// # use tarragon_framework::{prelude::*, primitives::ZeroOrderHold};
 /// # let mut b = DiagramBuilder::new();
-/// # let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+/// # let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
 /// # let mut ctx = b.build().unwrap().default_context();
 /// ctx.param_mut(hold.x).unwrap();
 /// ```
@@ -120,7 +120,7 @@ pub mod prelude {
 /// ```compile_fail,E0308
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
 /// # let mut b = DiagramBuilder::new();
-/// # let (g, h) = (b.add("g", Gain::new(2.0, 1)), b.add("h", Gain::new(2.0, 1)));
+/// # let (g, h) = (b.add("g", Gain::new(1, 2.0)), b.add("h", Gain::new(1, 2.0)));
 /// b.connect(g.u, h.y);
 /// ```
 ///
@@ -137,7 +137,7 @@ pub mod prelude {
 /// ```compile_fail,E0502
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
 /// # let mut b = DiagramBuilder::new();
-/// # let g = b.add("g", Gain::new(2.0, 1));
+/// # let g = b.add("g", Gain::new(1, 2.0));
 /// # let mut ctx = b.build().unwrap().default_context();
 /// let leaf = ctx.leaf(&g).unwrap();
 /// ctx.set_time(1.0);
@@ -149,7 +149,7 @@ pub mod prelude {
 /// ```compile_fail,E0502
 /// # use tarragon_framework::{prelude::*, primitives::Gain};
 /// # let mut b = DiagramBuilder::new();
-/// # let g = b.add("g", Gain::new(2.0, 1));
+/// # let g = b.add("g", Gain::new(1, 2.0));
 /// # let mut ctx = b.build().unwrap().default_context();
 /// let k = ctx.param_mut(g.k).unwrap();
 /// ctx.eval(g.y).unwrap();

@@ -79,7 +79,7 @@ fn simulator() -> Simulator<f64> {
     let wave = b.add("wave", Sine::new(1).with_amplitude(0.3).with_frequency(2.0));
     let springs = [0, 1].map(|i| b.add(&format!("spring{i}"), Spring));
     let integral = b.add("integral", Integral::new(1));
-    let feedback = b.add("feedback", Gain::new(-0.5, 1));
+    let feedback = b.add("feedback", Gain::new(1, -0.5));
     let sum = b.add("sum", Adder::new(2, 1));
     b.connect(springs[0].q, integral.u);
     b.connect(integral.y, feedback.u);
@@ -206,22 +206,22 @@ fn events_allocate_nothing() {
         }
     }
     let mut b = DiagramBuilder::new();
-    let noise = RandomSource::new(RandomDistribution::Gaussian, 1, 0.02)
+    let noise = RandomSource::new(1, 0.02, RandomDistribution::Gaussian)
         .unwrap()
         .with_fixed_seed(1);
     let mut last = b.add("noise", noise).y;
     for i in 0..60 {
         let period = [0.01, 0.02, 0.03][i % 3];
-        let hold = b.add(&format!("hold{i}"), ZeroOrderHold::new(period, 0.0, 1));
-        let gain = b.add(&format!("gain{i}"), Gain::new(0.9, 1));
-        let again = b.add(&format!("again{i}"), Gain::new(1.1, 1));
+        let hold = b.add(&format!("hold{i}"), ZeroOrderHold::new(1, period, 0.0));
+        let gain = b.add(&format!("gain{i}"), Gain::new(1, 0.9));
+        let again = b.add(&format!("again{i}"), Gain::new(1, 1.1));
         b.connect(last, hold.u);
         b.connect(hold.y, gain.u);
         b.connect(gain.y, again.u);
         last = again.y;
     }
     for i in 0..30 {
-        let gain = b.add(&format!("deep{i}"), Gain::new(1.0, 1));
+        let gain = b.add(&format!("deep{i}"), Gain::new(1, 1.0));
         b.connect(last, gain.u);
         last = gain.y;
     }

@@ -89,9 +89,9 @@ fn a_pendulum_is_linearized_at_rest_and_in_motion() {
 #[test]
 fn a_chain_of_holds_is_a_shift_register() {
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
     let holds: Vec<_> = (0..10)
-        .map(|i| b.add(&format!("h{i}"), ZeroOrderHold::new(0.25, 0.0, 1)))
+        .map(|i| b.add(&format!("h{i}"), ZeroOrderHold::new(1, 0.25, 0.0)))
         .collect();
     b.connect(gain.y, holds[0].u);
     for pair in holds.windows(2) {
@@ -112,7 +112,7 @@ fn a_chain_of_holds_is_a_shift_register() {
 #[test]
 fn unsupported_approximations_name_the_reason() {
     let mut b = DiagramBuilder::new();
-    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(hold.y, sum.u);
     let diagram = b.build().unwrap();
@@ -125,8 +125,8 @@ fn unsupported_approximations_name_the_reason() {
     assert!(approximate(&diagram, &ctx, None).contains("both continuous and discrete"));
 
     let mut b = DiagramBuilder::new();
-    let one = b.add("one", ZeroOrderHold::new(0.1, 0.0, 1));
-    let two = b.add("two", ZeroOrderHold::new(0.2, 0.0, 1));
+    let one = b.add("one", ZeroOrderHold::new(1, 0.1, 0.0));
+    let two = b.add("two", ZeroOrderHold::new(1, 0.2, 0.0));
     b.connect(one.y, two.u);
     let other = b.build().unwrap();
     assert!(approximate(&other, &other.default_context(), None).contains("got 2 different ones"));
@@ -148,7 +148,7 @@ fn unsupported_approximations_name_the_reason() {
 #[test]
 fn equilibria_of_continuous_state() {
     let mut b = DiagramBuilder::new();
-    b.add("stateless", Gain::new(1.0, 1));
+    b.add("stateless", Gain::new(1, 1.0));
     let pendulum = b.add("pendulum", Pendulum);
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
@@ -186,8 +186,8 @@ fn equilibria_of_continuous_state() {
 #[test]
 fn equilibria_of_discrete_state() {
     let mut b = DiagramBuilder::new();
-    let slow = b.add("slow", ZeroOrderHold::new(0.5, 0.0, 1));
-    let fast = b.add("fast", ZeroOrderHold::new(0.1, 0.0, 2));
+    let slow = b.add("slow", ZeroOrderHold::new(1, 0.5, 0.0));
+    let fast = b.add("fast", ZeroOrderHold::new(2, 0.1, 0.0));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(slow.y, sum.u);
     let diagram = b.build().unwrap();
@@ -248,7 +248,7 @@ fn unsupported_equilibrium_checks_are_errors() {
     let mut b = DiagramBuilder::new();
     b.add(
         "noise",
-        RandomSource::new(RandomDistribution::Uniform, 1, 0.1).unwrap(),
+        RandomSource::new(1, 0.1, RandomDistribution::Uniform).unwrap(),
     );
     let noisy = b.build().unwrap();
     let message = is_equilibrium(&noisy, &noisy.default_context(), 1.0).unwrap_err();
@@ -259,7 +259,7 @@ fn unsupported_equilibrium_checks_are_errors() {
 
     let mut b = DiagramBuilder::new();
     let broken = VectorSystem::new(0, 1, |_, _, _, _| Ok(()))
-        .with_discrete_state(0.1, [0.0], |_, _, _, _| {
+        .with_discrete_state([0.0], 0.1, |_, _, _, _| {
             Err(tarragon_framework::Error::custom("the valve is stuck"))
         })
         .unwrap();

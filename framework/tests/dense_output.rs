@@ -156,7 +156,7 @@ fn kinks_are_preserved() {
     // The integral of a held wave consists of straight lines.
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1).with_frequency(3.0).with_phase(0.4));
-    let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.25, 0.0));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(wave.y, hold.u);
     b.connect(hold.y, sum.u);

@@ -10,7 +10,7 @@ use tarragon_framework::primitives::{ConstantVectorSource, Gain, ZeroOrderHold};
 fn chain(n: usize) -> (Diagram<f64>, Vec<Block<Gain>>) {
     let mut b = DiagramBuilder::new();
     let g: Vec<_> = (0..n)
-        .map(|i| b.add(&format!("g{i}"), Gain::new(1.01, 1)))
+        .map(|i| b.add(&format!("g{i}"), Gain::new(1, 1.01)))
         .collect();
     for w in g.windows(2) {
         b.connect(w[0].y, w[1].u);
@@ -93,7 +93,7 @@ fn using_handles_of_another_diagram_names_both_diagrams() {
     assert!(d.ports(&h[0]).is_err());
     assert!(Simulator::new(&other, ctx).is_err());
     let mut b = DiagramBuilder::new();
-    b.add("a", Gain::new(1.0, 1));
+    b.add("a", Gain::new(1, 1.0));
     b.connect(g[0].y, h[0].u);
     let error = b.build().err().unwrap().to_string();
     let start = "cannot connect 'port 0 of system 0 of diagram #";
@@ -108,7 +108,7 @@ fn using_handles_of_another_diagram_names_both_diagrams() {
 #[test]
 fn wiring_mistakes_are_explained() {
     let mut b = DiagramBuilder::new();
-    let (a, c) = (b.add("a", Gain::new(1.0, 2)), b.add("c", Gain::new(1.0, 3)));
+    let (a, c) = (b.add("a", Gain::new(2, 1.0)), b.add("c", Gain::new(3, 1.0)));
     b.connect(a.y, c.u);
     let message = b.build().err().unwrap().to_string();
     assert_eq!(
@@ -117,7 +117,7 @@ fn wiring_mistakes_are_explained() {
     );
 
     let mut b = DiagramBuilder::new();
-    let (a, c) = (b.add("a", Gain::new(1.0, 1)), b.add("c", Gain::new(1.0, 1)));
+    let (a, c) = (b.add("a", Gain::new(1, 1.0)), b.add("c", Gain::new(1, 1.0)));
     b.connect(a.y, c.u);
     b.connect(a.y, c.u);
     assert!(
@@ -129,8 +129,8 @@ fn wiring_mistakes_are_explained() {
     );
 
     let mut b = DiagramBuilder::new();
-    b.add("a", Gain::new(1.0, 1));
-    b.add("a", Gain::new(1.0, 1));
+    b.add("a", Gain::new(1, 1.0));
+    b.add("a", Gain::new(1, 1.0));
     assert!(
         b.build()
             .err()
@@ -140,7 +140,7 @@ fn wiring_mistakes_are_explained() {
     );
 
     let mut b = DiagramBuilder::new();
-    let a = b.add("a", Gain::new(1.0, 1));
+    let a = b.add("a", Gain::new(1, 1.0));
     let error = b
         .connect_named(("a", "z"), ("a", "u"))
         .unwrap_err()
@@ -161,7 +161,7 @@ fn wiring_mistakes_are_explained() {
 #[test]
 fn algebraic_loops_do_not_build() {
     let mut b = DiagramBuilder::new();
-    let (a, c) = (b.add("a", Gain::new(1.0, 1)), b.add("c", Gain::new(1.0, 1)));
+    let (a, c) = (b.add("a", Gain::new(1, 1.0)), b.add("c", Gain::new(1, 1.0)));
     b.connect(a.y, c.u);
     b.connect_named(("c", "y"), ("a", "u")).unwrap();
     let message = b.build().err().unwrap().to_string();
@@ -174,8 +174,8 @@ fn algebraic_loops_do_not_build() {
 
     let mut b = DiagramBuilder::new();
     let (a, hold) = (
-        b.add("a", Gain::new(1.0, 1)),
-        b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1)),
+        b.add("a", Gain::new(1, 1.0)),
+        b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0)),
     );
     b.connect(a.y, hold.u);
     b.connect(hold.y, a.u);
@@ -187,7 +187,7 @@ fn subdiagrams_prefix_names() {
     let mut b = DiagramBuilder::new();
     let gain = b
         .subdiagram("robot", |b| {
-            b.subdiagram("arm", |b| Ok::<_, Error>(b.add("gain", Gain::new(2.0, 1))))
+            b.subdiagram("arm", |b| Ok::<_, Error>(b.add("gain", Gain::new(1, 2.0))))
         })
         .unwrap();
     let d = b.build().unwrap();
@@ -210,8 +210,8 @@ fn converts_to_autodiff() {
 #[test]
 fn contexts_convert_between_scalars() {
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
-    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
     let constant = b.add("constant", ConstantVectorSource::new([1.0, 2.0]));
     let log = b.add(
         "log",
@@ -482,7 +482,7 @@ fn an_unread_input_may_fail_even_below_a_deep_chain() {
     b.connect(select.y, switch.select);
     let mut last = switch.y;
     for i in 0..200 {
-        let g = b.add(&format!("g{i}"), Gain::new(1.0, 1));
+        let g = b.add(&format!("g{i}"), Gain::new(1, 1.0));
         b.connect(last, g.u);
         last = g.y;
     }

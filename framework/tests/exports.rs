@@ -7,7 +7,7 @@ use tarragon_framework::{Error, prelude::*};
 
 /// Adds `y = k u`; the value of `k` identifies the system.
 fn gain(b: &mut DiagramBuilder, name: &str, k: f64) -> Block<Gain> {
-    b.add(name, Gain::new(k, 1))
+    b.add(name, Gain::new(1, k))
 }
 
 /// Adds gains 2 and 3 that share the exported input `u`; their outputs are exported as `two` and
@@ -316,7 +316,7 @@ fn names_of_subdiagrams_are_checked() {
 /// Adds the twins, and a hold between `three` and the output `late`.
 fn held(b: &mut DiagramBuilder) -> Result<[Block<Gain>; 2], Error> {
     let both = twins(b)?;
-    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
     b.connect(both[1].y, hold.u);
     b.export_output("late", hold.y);
     Ok(both)
@@ -345,7 +345,7 @@ fn feedthrough_of_a_subdiagram_covers_all_ports_that_share_its_inputs() {
 fn feedthrough_of_a_diagram_goes_through_systems() {
     let mut b = DiagramBuilder::new();
     let (a, c) = (gain(&mut b, "a", 1.0), gain(&mut b, "c", 1.0));
-    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
     b.connect(a.y, c.u);
     b.connect(c.y, hold.u);
     b.export_input("u", a.u);
@@ -413,14 +413,14 @@ fn a_sum_of_shared_inputs_adds_up() {
 #[test]
 fn systems_are_found_by_name_while_building() {
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
     assert!(b.has_system_named("gain") && !b.has_system_named("adder"));
     let found = b.system_named::<Gain>("gain").unwrap();
     let value = b.add("value", ConstantVectorSource::new([3.0]));
     b.connect(value.y, found.u);
     let inner: Block<Gain> = b
         .subdiagram("inner", |b| {
-            b.add("gain", Gain::new(5.0, 1));
+            b.add("gain", Gain::new(1, 5.0));
             b.system_named("gain")
         })
         .unwrap();
@@ -444,11 +444,11 @@ fn a_name_that_is_taken_gets_a_number() {
     for expected in ["gain", "gain (2)", "gain (3)"] {
         let name = b.unused_name("gain");
         assert_eq!(name, expected);
-        b.add(&name, Gain::new(1.0, 1));
+        b.add(&name, Gain::new(1, 1.0));
     }
     b.subdiagram("inner", |b| {
         assert_eq!(b.unused_name("gain"), "gain");
-        b.add("gain", Gain::new(1.0, 1));
+        b.add("gain", Gain::new(1, 1.0));
         assert_eq!(b.unused_name("gain"), "gain (2)");
         Ok::<(), Error>(())
     })

@@ -105,7 +105,7 @@ fn a_context_of_another_diagram_is_not_simulated() {
 #[test]
 fn a_period_that_rounding_swallows_is_an_error() {
     let mut b = DiagramBuilder::new();
-    let hold = ZeroOrderHold::new(1e-9, 0.0, 0);
+    let hold = ZeroOrderHold::new(0, 1e-9, 0.0);
     let hold = b.add("hold", hold);
     let d = b.build().unwrap();
     let mut context = d.default_context();
@@ -139,7 +139,7 @@ fn mistakes_in_declarations_have_kinds() {
     }
     for kind in [AlreadyExists, ForeignHandle, InvalidArgument] {
         let mut b = DiagramBuilder::new();
-        let gain = b.add("gain", Gain::new(1.0, 1));
+        let gain = b.add("gain", Gain::new(1, 1.0));
         b.add_f64("wrong", Wrong(kind, gain.y));
         let error = b.build().err().unwrap();
         assert_eq!(error.kind(), kind);
@@ -150,8 +150,8 @@ fn mistakes_in_declarations_have_kinds() {
 #[test]
 fn errors_at_run_time_have_kinds_and_causes() {
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(1.0, 1));
-    let hold = b.add("hold", ValueZeroOrderHold::new(0.1, 0.0, 0_u8));
+    let gain = b.add("gain", Gain::new(1, 1.0));
+    let hold = b.add("hold", ValueZeroOrderHold::new(0_u8, 0.1, 0.0));
     let saturation = b.add("saturation", Saturation::with_limit_ports(1));
     let d = b.build().unwrap();
     let mut ctx = d.default_context();

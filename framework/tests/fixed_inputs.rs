@@ -35,7 +35,7 @@ fn a_vector_port_takes_vectors_arrays_and_slices() {
 #[test]
 fn a_port_of_one_element_takes_a_number() {
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
     let mut ctx = b.build().unwrap().default_context();
     ctx.fix(gain.u, 3.0).unwrap();
     assert_eq!(ctx.eval(gain.y).unwrap(), &[6.0]);
@@ -60,7 +60,7 @@ fn dual_numbers_are_taken_in_every_form() {
     assert_eq!(ctx.eval(ports.y).unwrap(), &vector);
 
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
     let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
     let (ports, mut ctx) = (diagram.ports(&gain).unwrap(), diagram.default_context());
     ctx.fix(ports.u, AutoDiff::variable(3.0, 1)).unwrap();

@@ -110,7 +110,7 @@ fn a_log_takes_size_and_names_from_the_port() {
         Ok::<_, tarragon_framework::Error>(b.add("joint", Joint))
     });
     let joint = joint.unwrap();
-    let gain = b.add("gain", Gain::new(1.0, 2));
+    let gain = b.add("gain", Gain::new(2, 1.0));
     b.connect(joint.0, gain.u);
     let named = log_vector_output(&mut b, "named", joint.0);
     let unnamed = log_vector_output(&mut b, "unnamed", gain.y);

@@ -26,7 +26,7 @@ struct Process {
 impl Process {
     fn new() -> Self {
         let mut b = DiagramBuilder::new();
-        let noise = RandomSource::new(RandomDistribution::Gaussian, 1, STEP).unwrap();
+        let noise = RandomSource::new(1, STEP, RandomDistribution::Gaussian).unwrap();
         let noise = b.add("noise", noise);
         let (a, c) = (dmatrix![DECAY], dmatrix![1.0]);
         let filter = LinearSystem::new(a, dmatrix![NOISE], c, dmatrix![0.0])
@@ -212,7 +212,7 @@ fn outputs_of_any_type_and_random_structures() {
     let sample = |random: &mut RandomGenerator| {
         let mut b = DiagramBuilder::new();
         let size = 1 + (3.0 * random.sample(RandomDistribution::Uniform)) as usize;
-        let noise = RandomSource::new(RandomDistribution::Gaussian, size, 1.0)?.with_fixed_seed(9);
+        let noise = RandomSource::new(size, 1.0, RandomDistribution::Gaussian)?.with_fixed_seed(9);
         let noise = b.add("noise", noise);
         let ctx = b.build()?.default_context();
         Ok(ctx.eval(noise.y)?.clone())

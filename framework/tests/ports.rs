@@ -5,7 +5,7 @@ use tarragon_framework::{AutoDiff, Error, prelude::*};
 
 /// Adds `y = k u`; the value of `k` identifies the system.
 fn gain(b: &mut DiagramBuilder, name: &str, k: f64) -> Block<Gain> {
-    b.add(name, Gain::new(k, 1))
+    b.add(name, Gain::new(1, k))
 }
 
 fn mistake(b: DiagramBuilder) -> String {
@@ -427,7 +427,7 @@ fn a_dependency_on_a_handle_of_another_system_does_not_build() {
         }
     }
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
     b.add_f64("thief", Thief(gain.u));
     let error = b.build().err().unwrap().to_string();
     assert!(
@@ -442,7 +442,7 @@ fn paths_of_systems_and_sub_diagrams_are_unique() {
         b.subdiagram("arm", |_| Ok::<_, Error>(())).unwrap();
     };
     let system = |b: &mut DiagramBuilder| {
-        b.add("arm", Gain::new(2.0, 1));
+        b.add("arm", Gain::new(1, 2.0));
     };
     type Step<'a> = &'a dyn Fn(&mut DiagramBuilder);
     let steps: [[Step<'_>; 2]; 3] = [[&empty, &empty], [&empty, &system], [&system, &empty]];

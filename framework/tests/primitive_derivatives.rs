@@ -225,7 +225,7 @@ fn memoryless(seen: &mut BTreeSet<&'static str>) {
         inputs: p.u.iter().map(|u| (*u, 2)).collect(), outputs: vec![p.sum]);
     check!(seen, Demultiplexer, Demultiplexer::new([1, 2]), |p|
         inputs: vec![(p.u, 3)], outputs: p.y.clone());
-    check!(seen, Gain, Gain::new(0.0, 2), |p|
+    check!(seen, Gain, Gain::new(2, 0.0), |p|
         inputs: vec![(p.u, 2)], numbers: vec![p.k], outputs: vec![p.y]);
     let gain = MatrixGain::new(dmatrix![1.0, -2.0, 3.0; 0.5, 0.0, 7.0]).unwrap();
     check!(seen, MatrixGain, gain, |p| inputs: vec![(p.u, 3)], outputs: vec![p.y]);
@@ -289,15 +289,15 @@ fn continuous(seen: &mut BTreeSet<&'static str>) {
     check!(seen, VectorSystem, oscillator, |p|
         inputs: vec![(p.u, 1)], outputs: vec![p.y], continuous: p.continuous);
     let map = VectorSystem::from_functions(1, 1, Oscillator);
-    let map = map.with_initial_discrete_state(PERIOD, [0.0, 0.0]).unwrap();
+    let map = map.with_initial_discrete_state([0.0, 0.0], PERIOD).unwrap();
     check!(seen, VectorSystem, map, |p|
         inputs: vec![(p.u, 1)], outputs: vec![p.y], discrete: p.discrete.into_iter().collect());
 }
 
 fn sampled(seen: &mut BTreeSet<&'static str>) {
-    check!(seen, ZeroOrderHold, ZeroOrderHold::new(PERIOD, 0.0, 2), |p|
+    check!(seen, ZeroOrderHold, ZeroOrderHold::new(2, PERIOD, 0.0), |p|
         inputs: vec![(p.u, 2)], outputs: vec![p.y], discrete: vec![p.x]);
-    let delay = DiscreteTimeDelay::new(PERIOD, 2, 2).unwrap();
+    let delay = DiscreteTimeDelay::new(2, PERIOD, 2).unwrap();
     check!(seen, DiscreteTimeDelay, delay, |p|
         inputs: vec![(p.u, 2)], outputs: vec![p.y], discrete: vec![p.x]);
     let sum = DiscreteTimeIntegrator::new(2, PERIOD).unwrap();

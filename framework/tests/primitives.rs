@@ -124,7 +124,7 @@ fn a_delay_of_no_steps_samples_and_holds() {
     for steps in [0, 1, 3] {
         let mut b = DiagramBuilder::new();
         let wave = b.add("wave", Sine::new(1).with_phase(0.3));
-        let delay = DiscreteTimeDelay::new(0.1, steps, 1).unwrap();
+        let delay = DiscreteTimeDelay::new(1, 0.1, steps).unwrap();
         let delay = b.add("delay", delay);
         b.connect(wave.y, delay.u);
         let diagram = b.build().unwrap();
@@ -132,7 +132,7 @@ fn a_delay_of_no_steps_samples_and_holds() {
         let taken = (4 - steps) as f64 * 0.1;
         assert_eq!(ctx.eval(delay.y).unwrap(), &[(taken + 0.3).sin()]);
     }
-    assert!(message(DiscreteTimeDelay::new(0.0, 1, 1)).contains("the period must be positive"));
+    assert!(message(DiscreteTimeDelay::new(1, 0.0, 1)).contains("the period must be positive"));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn samples_have_the_moments_of_their_distribution() {
 #[test]
 fn the_seed_and_the_context_determine_the_samples() {
     let run = |seed| {
-        let noise = RandomSource::new(RandomDistribution::Gaussian, 2, 0.1)
+        let noise = RandomSource::new(2, 0.1, RandomDistribution::Gaussian)
             .unwrap()
             .with_fixed_seed(seed);
         let mut b = DiagramBuilder::new();
@@ -343,7 +343,7 @@ fn the_seed_and_the_context_determine_the_samples() {
     };
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
-    let bad = RandomSource::new(RandomDistribution::Uniform, 1, f64::INFINITY);
+    let bad = RandomSource::new(1, f64::INFINITY, RandomDistribution::Uniform);
     assert!(message(bad).contains("the period must be positive and finite, got inf s"));
 }
 
@@ -356,7 +356,7 @@ fn closures_make_systems_and_their_errors_are_located() {
         }
         Ok(())
     });
-    let count = count.with_discrete_state(0.1, [10.0], |_, x, u, next| {
+    let count = count.with_discrete_state([10.0], 0.1, |_, x, u, next| {
         next[0] = x[0] + u[0];
         Ok(())
     });
@@ -409,7 +409,7 @@ impl VectorFunctions for Still {
 #[test]
 fn functions_make_systems_of_every_scalar() {
     let count = VectorSystem::from_functions(1, 1, Count).without_feedthrough();
-    let count = count.with_initial_discrete_state(0.1, [10.0]).unwrap();
+    let count = count.with_initial_discrete_state([10.0], 0.1).unwrap();
     let mut b = DiagramBuilder::new();
     let count = b.add("count", count);
     let dual = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
@@ -421,7 +421,7 @@ fn functions_make_systems_of_every_scalar() {
     let y = sim.context().eval(ports.y).unwrap()[0];
     assert_eq!((y.re, y.eps[0]), (10.0 + 3.0 * 3.0 + 0.25, 3.0));
 
-    let bad = VectorSystem::from_functions(1, 1, Still).with_initial_discrete_state(0.0, []);
+    let bad = VectorSystem::from_functions(1, 1, Still).with_initial_discrete_state([], 0.0);
     assert!(message(bad).contains("the period must be positive and finite, got 0.0 s"));
     let still = VectorSystem::from_functions(1, 1, Still).with_initial_continuous_state([1.0]);
     let mut b = DiagramBuilder::new();
@@ -439,11 +439,11 @@ fn values_of_any_type_are_sampled_delayed_and_switched() {
     let names = ["a", "b", "c"].map(String::from);
     let mut b = DiagramBuilder::new();
     let source = b.add("source", ConstantValueSource::new(names[0].clone()));
-    let hold = ValueZeroOrderHold::new(0.1, 0.05, "none".to_string());
+    let hold = ValueZeroOrderHold::new("none".to_string(), 0.1, 0.05);
     let hold = b.add("hold", hold);
     let delays: Vec<_> = (0..3)
         .map(|steps| {
-            let delay = ValueDiscreteTimeDelay::new(0.1, steps, "none".to_string()).unwrap();
+            let delay = ValueDiscreteTimeDelay::new("none".to_string(), 0.1, steps).unwrap();
             let delay = b.add(&format!("delay{steps}"), delay);
             b.connect(source.y, delay.u);
             delay
@@ -476,7 +476,7 @@ fn values_of_any_type_are_sampled_delayed_and_switched() {
     let dual = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = dual.ports(&hold).unwrap();
     assert_eq!(dual.default_context().eval(ports.y).unwrap(), "none");
-    let bad = ValueDiscreteTimeDelay::new(f64::NAN, 1, 0_u8);
+    let bad = ValueDiscreteTimeDelay::new(0_u8, f64::NAN, 1);
     assert!(
         message(bad).starts_with(
             "ValueDiscreteTimeDelay: the period must be positive and finite, got NaN s"

@@ -68,7 +68,7 @@ struct Table {
 
 fn table(fail_state: bool, fail_parameters: bool) -> Table {
     let mut b = DiagramBuilder::new();
-    let gain = b.add("gain", Gain::new(2.0, 1));
+    let gain = b.add("gain", Gain::new(1, 2.0));
     let dice = Dice {
         fail_state,
         fail_parameters,
@@ -277,7 +277,7 @@ fn rates_are_mapped_system_by_system() {
     let mut b = DiagramBuilder::new();
     b.add("first", Plain(2));
     b.add("wheel", Wheel);
-    b.add("stateless", Gain::new(1.0, 1));
+    b.add("stateless", Gain::new(1, 1.0));
     b.add("last", Plain(2));
     let ctx = b.build().unwrap().default_context();
     let v = [1.0, 2.0, 3.0, 4.0, 5.0];

@@ -45,11 +45,11 @@ struct Chain {
 
 fn chain(n: usize) -> Chain {
     let mut b = DiagramBuilder::new();
-    let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
     let mut last = hold.y;
     let mut gains = vec![];
     for i in 0..n {
-        let gain = b.add(&format!("g{i}"), Gain::new(1.0, 1));
+        let gain = b.add(&format!("g{i}"), Gain::new(1, 1.0));
         b.connect(last, gain.u);
         last = gain.y;
         gains.push(gain);
@@ -146,7 +146,7 @@ fn costs_of_exports_are_linear() {
         let mut first = None;
         for i in 0..n {
             let inner = |b: &mut DiagramBuilder| {
-                let gain = b.add("gain", Gain::new(1.0, 1));
+                let gain = b.add("gain", Gain::new(1, 1.0));
                 b.export_output("y", gain.y);
                 Ok::<_, Error>(b.export_input("u", gain.u))
             };
@@ -208,7 +208,7 @@ fn costs_of_simultaneous_events_are_linear() {
 fn costs_of_finding_a_loop_are_linear() {
     let found = growth(|n| {
         let mut b = DiagramBuilder::new();
-        let add = |i| b.add(&format!("g{i}"), Gain::new(1.0, 1));
+        let add = |i| b.add(&format!("g{i}"), Gain::new(1, 1.0));
         let gains: Vec<_> = (0..n).map(add).collect();
         for (i, gain) in gains.iter().enumerate() {
             b.connect(gain.y, gains[(i + 1) % n].u);

@@ -197,8 +197,8 @@ fn every_publish_is_dispatched_even_after_one_fails() {
 fn simultaneous_updates_see_the_state_before_the_step() {
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1).with_phase(0.5));
-    let first = b.add("first", ZeroOrderHold::new(0.1, 0.0, 1));
-    let second = b.add("second", ZeroOrderHold::new(0.1, 0.0, 1));
+    let first = b.add("first", ZeroOrderHold::new(1, 0.1, 0.0));
+    let second = b.add("second", ZeroOrderHold::new(1, 0.1, 0.0));
     b.connect(wave.y, first.u);
     b.connect(first.y, second.u);
     let d = b.build().unwrap();

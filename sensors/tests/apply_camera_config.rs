@@ -397,7 +397,7 @@ fn a_system_named_plant_must_be_a_plant() {
     add_camera_renderers([&config], &mut scene).unwrap();
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", scene);
-    b.add("plant", tarragon_framework::primitives::Gain::new(1.0, 1));
+    b.add("plant", tarragon_framework::primitives::Gain::new(1, 1.0));
     // A camera in the world frame needs no plant.
     assert!(apply_camera_config(&config, &mut b).is_ok());
     let on_hand = named("b", "X_PB: {base_frame: hand}");

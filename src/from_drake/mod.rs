@@ -62,7 +62,7 @@
 //! use tarragon::prelude::*;
 //!
 //! let mut builder = DiagramBuilder::new();
-//! let gain = builder.add("gain", Gain::new(2.0, 1));
+//! let gain = builder.add("gain", Gain::new(1, 2.0));
 //! let mut context = builder.build()?.default_context();
 //! context.fix(gain.u, 3.0)?;
 //! *context.param_mut(gain.k)? = 10.0;

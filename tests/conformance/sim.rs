@@ -178,7 +178,7 @@ fn zero_order_holds_match_drake() {
         for (i, timing) in rows(&case["period_offset"]).iter().enumerate() {
             let zoh = b.add(
                 &format!("z{i}"),
-                ZeroOrderHold::new(timing[0], timing[1], 1),
+                ZeroOrderHold::new(1, timing[0], timing[1]),
             );
             b.connect(from, zoh.u);
             from = zoh.y;

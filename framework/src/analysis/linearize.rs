@@ -20,7 +20,7 @@ use nalgebra::{DMatrix, DVector};
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::primitives::{Gain, Integrator};
 /// let mut b = DiagramBuilder::new();
-/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-2.0, 1)));
+/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(1, -2.0)));
 /// b.connect(x.y, k.u);
 /// b.connect(k.y, x.u);
 /// let diagram = b.build()?;
@@ -71,7 +71,7 @@ enum Kind {
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::primitives::{Gain, Integrator};
 /// let mut b = DiagramBuilder::new();
-/// let gain = b.add("gain", Gain::new(3.0, 1));
+/// let gain = b.add("gain", Gain::new(1, 3.0));
 /// let sum = b.add("sum", Integrator::new(1));
 /// b.connect(gain.y, sum.u);
 /// let diagram = b.build()?;

@@ -19,7 +19,7 @@ use crate::systems::value::Value;
 /// use tarragon_framework::primitives::DiscreteTimeDelay;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let delay = b.add("delay", DiscreteTimeDelay::new(0.1, 2, 1)?);
+/// let delay = b.add("delay", DiscreteTimeDelay::new(1, 0.1, 2)?);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
 /// ctx.fix(delay.u, 5.0)?;
@@ -32,9 +32,9 @@ use crate::systems::value::Value;
 /// ```
 #[derive(Clone, Debug)]
 pub struct DiscreteTimeDelay {
+    size: usize,
     period: f64,
     steps: usize,
-    size: usize,
 }
 
 impl DiscreteTimeDelay {
@@ -43,12 +43,12 @@ impl DiscreteTimeDelay {
     ///
     /// # Errors
     /// Returns an error if the period is not positive.
-    pub fn new(period: f64, steps: usize, size: usize) -> Result<Self> {
+    pub fn new(size: usize, period: f64, steps: usize) -> Result<Self> {
         check::positive_time("DiscreteTimeDelay", "period", period)?;
         Ok(Self {
+            size,
             period,
             steps,
-            size,
         })
     }
 }
@@ -61,7 +61,7 @@ impl DiscreteTimeDelay {
 /// use tarragon_framework::primitives::ValueDiscreteTimeDelay;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let delay = ValueDiscreteTimeDelay::new(0.1, 1, "none".to_string())?;
+/// let delay = ValueDiscreteTimeDelay::new("none".to_string(), 0.1, 1)?;
 /// let delay = b.add("delay", delay);
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
@@ -75,9 +75,9 @@ impl DiscreteTimeDelay {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ValueDiscreteTimeDelay<V> {
+    model: V,
     period: f64,
     steps: usize,
-    model: V,
 }
 
 impl<V: Value + Clone> ValueDiscreteTimeDelay<V> {
@@ -86,12 +86,12 @@ impl<V: Value + Clone> ValueDiscreteTimeDelay<V> {
     ///
     /// # Errors
     /// Returns an error if the period is not positive.
-    pub fn new(period: f64, steps: usize, model: V) -> Result<Self> {
+    pub fn new(model: V, period: f64, steps: usize) -> Result<Self> {
         check::positive_time("ValueDiscreteTimeDelay", "period", period)?;
         Ok(Self {
+            model,
             period,
             steps,
-            model,
         })
     }
 }

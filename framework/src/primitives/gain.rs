@@ -17,7 +17,7 @@ use crate::prelude::*;
 /// use tarragon_framework::primitives::Gain;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let gain = b.add("gain", Gain::new(2.0, 2));
+/// let gain = b.add("gain", Gain::new(2, 2.0));
 /// let mut ctx = b.build()?.default_context();
 /// ctx.fix(gain.u, [1.0, -3.0])?;
 /// assert_eq!(ctx.eval(gain.y)?, &[2.0, -6.0]);
@@ -27,14 +27,14 @@ use crate::prelude::*;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gain {
-    k: f64,
     size: usize,
+    k: f64,
 }
 
 impl Gain {
-    /// Creates a gain of `k` for vectors of `size` elements.
-    pub fn new(k: f64, size: usize) -> Self {
-        Self { k, size }
+    /// Creates a system that multiplies vectors of `size` elements by `k`.
+    pub fn new(size: usize, k: f64) -> Self {
+        Self { size, k }
     }
 }
 

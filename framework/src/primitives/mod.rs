@@ -1,5 +1,9 @@
 //! Small systems that most diagrams need, one per file. They also serve as examples of how to write
 //! a system.
+//!
+//! Constructors take their arguments in one order: the number of inputs, the size of vectors (or a
+//! value in its place), the period (s), the offset (s), and then the rest, such as a gain, a number
+//! of steps or a distribution.
 
 mod adder;
 mod affine_system;

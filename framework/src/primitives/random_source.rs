@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// use tarragon_framework::primitives::RandomSource;
 /// use tarragon_framework::random::RandomDistribution;
 ///
-/// let noise = RandomSource::new(RandomDistribution::Uniform, 3, 0.1)?.with_fixed_seed(42);
+/// let noise = RandomSource::new(3, 0.1, RandomDistribution::Uniform)?.with_fixed_seed(42);
 /// let mut b = DiagramBuilder::new();
 /// let noise = b.add("noise", noise);
 /// let ctx = b.build()?.default_context();
@@ -49,16 +49,16 @@ fn new_seed() -> u64 {
 }
 
 impl RandomSource {
-    /// Creates a source of `size` samples every `period` (s).
+    /// Creates a source that draws `size` samples from `distribution` every `period` (s).
     ///
     /// # Errors
     /// Returns an error if the period is not positive.
-    pub fn new(distribution: RandomDistribution, size: usize, period: f64) -> Result<Self> {
+    pub fn new(size: usize, period: f64, distribution: RandomDistribution) -> Result<Self> {
         check::positive_time("RandomSource", "period", period)?;
         Ok(Self {
-            distribution,
             size,
             period,
+            distribution,
             own_seed: new_seed(),
             fixed_seed: None,
         })

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// use tarragon_framework::primitives::ValueZeroOrderHold;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let hold = b.add("hold", ValueZeroOrderHold::new(0.1, 0.0, String::from("idle")));
+/// let hold = b.add("hold", ValueZeroOrderHold::new(String::from("idle"), 0.1, 0.0));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
 /// ctx.fix(hold.u, String::from("walk"))?;

@@ -193,8 +193,8 @@ impl VectorSystem {
     /// Returns an error if the period is not positive.
     pub fn with_discrete_state(
         mut self,
-        period: f64,
         x0: impl IntoValue<Vec<f64>>,
+        period: f64,
         f: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Self> {
         check::positive_time("VectorSystem", "period", period)?;
@@ -223,8 +223,8 @@ impl<F: VectorFunctions> VectorSystem<F> {
     /// Returns an error if the period is not positive.
     pub fn with_initial_discrete_state(
         self,
-        period: f64,
         x0: impl IntoValue<Vec<f64>>,
+        period: f64,
     ) -> Result<Self> {
         check::positive_time("VectorSystem", "period", period)?;
         Ok(self.starting_at(Some(period), x0.into_value()))

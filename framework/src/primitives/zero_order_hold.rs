@@ -18,7 +18,7 @@ use crate::systems::value::copy;
 ///
 /// let mut b = DiagramBuilder::new();
 /// let wave = b.add("wave", Sine::new(1));
-/// let hold = b.add("hold", ZeroOrderHold::new(0.5, 0.0, 1));
+/// let hold = b.add("hold", ZeroOrderHold::new(1, 0.5, 0.0));
 /// b.connect(wave.y, hold.u);
 /// let diagram = b.build()?;
 /// let mut sim = Simulator::new(&diagram, diagram.default_context())?;
@@ -28,19 +28,19 @@ use crate::systems::value::copy;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ZeroOrderHold {
+    size: usize,
     period: f64,
     offset: f64,
-    size: usize,
 }
 
 impl ZeroOrderHold {
     /// Creates a hold that samples vectors of `size` elements every `period` (s), first at `offset`
     /// (s).
-    pub fn new(period: f64, offset: f64, size: usize) -> Self {
+    pub fn new(size: usize, period: f64, offset: f64) -> Self {
         Self {
+            size,
             period,
             offset,
-            size,
         }
     }
 }
@@ -53,7 +53,7 @@ impl ZeroOrderHold {
 /// use tarragon_framework::primitives::ValueZeroOrderHold;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let hold = b.add("hold", ValueZeroOrderHold::new(0.1, 0.05, 'a'));
+/// let hold = b.add("hold", ValueZeroOrderHold::new('a', 0.1, 0.05));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
 /// ctx.fix(hold.u, 'b')?;
@@ -65,19 +65,19 @@ impl ZeroOrderHold {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ValueZeroOrderHold<V> {
+    model: V,
     period: f64,
     offset: f64,
-    model: V,
 }
 
 impl<V: Value + Clone> ValueZeroOrderHold<V> {
     /// Creates a hold that samples values every `period` (s), first at `offset` (s); the output
     /// starts as `model`.
-    pub fn new(period: f64, offset: f64, model: V) -> Self {
+    pub fn new(model: V, period: f64, offset: f64) -> Self {
         Self {
+            model,
             period,
             offset,
-            model,
         }
     }
 }

@@ -33,7 +33,7 @@ mod sealed {
 /// }
 ///
 /// let mut b = DiagramBuilder::new();
-/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let gain = b.add("gain", Gain::new(1, 2.0));
 /// let diagram = b.build()?;
 /// assert_eq!(heading(&diagram, &gain.u)?, "unnamed"); // an input port
 /// assert_eq!(heading(&diagram, &gain.y)?, "unnamed"); // an output port

@@ -68,7 +68,7 @@ handles!(
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let (a, c) = (b.add("a", Gain::new(2.0, 1)), b.add("c", Gain::new(3.0, 1)));
+    /// let (a, c) = (b.add("a", Gain::new(1, 2.0)), b.add("c", Gain::new(1, 3.0)));
     /// let inner: InputPort<Vec<f64>> = c.u;
     /// b.connect(a.y, inner);
     /// let mut ctx = b.build()?.default_context();
@@ -119,7 +119,7 @@ handles!(
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let k: Param<f64> = b.add("gain", Gain::new(2.0, 1)).k;
+    /// let k: Param<f64> = b.add("gain", Gain::new(1, 2.0)).k;
     /// let mut ctx = b.build()?.default_context();
     /// *ctx.param_mut(k)? += 1.0;
     /// assert_eq!(*ctx.param(k)?, 3.0);
@@ -132,7 +132,7 @@ handles!(
     /// use std::collections::VecDeque;
     /// use tarragon_framework::{prelude::*, primitives::ValueZeroOrderHold};
     /// let mut b = DiagramBuilder::new();
-    /// let hold = ValueZeroOrderHold::new(0.1, 0.0, String::from("idle"));
+    /// let hold = ValueZeroOrderHold::new(String::from("idle"), 0.1, 0.0);
     /// let samples: AbstractState<VecDeque<String>> = b.add("hold", hold).x;
     /// let mut ctx = b.build()?.default_context();
     /// ctx.xa_mut(samples)?[0].push_str(" hands");

@@ -11,8 +11,8 @@ use crate::autodiff::dual::Dual;
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Gain};
 /// let mut b = DiagramBuilder::new();
-/// let one = b.add("one", Gain::new(2.0, 1));
-/// let two = b.add("two", Gain::new(2.0, 2));
+/// let one = b.add("one", Gain::new(1, 2.0));
+/// let two = b.add("two", Gain::new(2, 2.0));
 /// let mut ctx = b.build()?.default_context();
 /// ctx.fix(one.u, 3.0)?;
 /// ctx.fix(two.u, [1.0, 2.0])?;

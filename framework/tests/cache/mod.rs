@@ -103,7 +103,7 @@ fn calls(system: &Block<System>) -> u64 {
 
 fn gains(n: usize) -> (Diagram<f64>, Vec<Block<Gain>>) {
     let mut b = DiagramBuilder::new();
-    let add = |i| b.add(&format!("g{i}"), Gain::new(1.0, 1));
+    let add = |i| b.add(&format!("g{i}"), Gain::new(1, 1.0));
     let g: Vec<_> = (0..n).map(add).collect();
     g.windows(2).for_each(|w| b.connect(w[0].y, w[1].u));
     (b.build().unwrap(), g)

@@ -86,7 +86,7 @@ proptest! {
         let mut last = *b.add_f64("liar", Liar(number.clone())).ports();
         let mut ports = vec![];
         for i in 0..behind {
-            let gain = b.add(&format!("gain{i}"), Gain::new(1.0, 1));
+            let gain = b.add(&format!("gain{i}"), Gain::new(1, 1.0));
             b.connect(last, gain.u);
             last = gain.y;
             ports.push(last);

@@ -7,7 +7,7 @@ use tarragon_framework::primitives::Gain;
 #[test]
 fn foreign_context_names_the_port_and_its_system() {
     let mut first = DiagramBuilder::new();
-    let gain = first.add("amplifier", Gain::new(2.0, 1));
+    let gain = first.add("amplifier", Gain::new(1, 2.0));
     let first = first.build().unwrap();
     let second = DiagramBuilder::new().build().unwrap();
     let mut other = second.default_context();
@@ -33,7 +33,7 @@ fn foreign_context_names_the_port_and_its_system() {
 #[test]
 fn handle_of_a_dropped_diagram_has_no_name() {
     let mut builder = DiagramBuilder::new();
-    let gain = builder.add("amplifier", Gain::new(2.0, 1));
+    let gain = builder.add("amplifier", Gain::new(1, 2.0));
     drop(builder.build().unwrap());
     let other = DiagramBuilder::new().build().unwrap();
     let error = other

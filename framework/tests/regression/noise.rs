@@ -6,7 +6,7 @@ use tarragon_framework::primitives::RandomSource;
 use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 
 fn source() -> RandomSource {
-    RandomSource::new(RandomDistribution::Uniform, 1, 0.1).unwrap()
+    RandomSource::new(1, 0.1, RandomDistribution::Uniform).unwrap()
 }
 
 /// Returns the last noise of each sample of a Monte Carlo simulation of 0.35 s.

@@ -74,7 +74,7 @@ fn an_update_to_nan_fails_with_time_system_and_index() {
 #[test]
 fn a_nan_that_was_there_before_is_none_of_the_simulators_business() {
     let mut b = DiagramBuilder::new();
-    let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.25, 0.0));
     let counter = Counter {
         nan_from: 0.0,
         by: Update::Discrete,
@@ -103,7 +103,7 @@ fn a_slope_of_nan_fails_every_kind_of_integrator_with_its_origin() {
     for scheme in ["explicit_euler", "runge_kutta3", "implicit_euler", "radau3"] {
         let mut b = DiagramBuilder::new();
         let root = b.add_f64("root", root());
-        let double = b.add("double", Gain::new(2.0, 1));
+        let double = b.add("double", Gain::new(1, 2.0));
         let speed = b.add("speed", ConstantVectorSource::new(vec![1.0]));
         let other = b.add("other", Integrator::new(1));
         let integral = b.add("integral", Integrator::new(1));
@@ -194,7 +194,7 @@ fn a_witness_of_nan_fails() {
 fn an_error_upstream_of_nan_names_the_first_one() {
     let mut b = DiagramBuilder::new();
     let root = b.add_f64("root", root());
-    let double = b.add("double", Gain::new(2.0, 1));
+    let double = b.add("double", Gain::new(1, 2.0));
     let picky = VectorSystem::new(1, 1, |_, _, u, y| {
         if u[0].is_nan() {
             return Err("the input must be a number".into());
@@ -203,7 +203,7 @@ fn an_error_upstream_of_nan_names_the_first_one() {
         Ok(())
     });
     let picky = b.add_f64("picky", picky);
-    let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+    let hold = b.add("hold", ZeroOrderHold::new(1, 0.25, 0.0));
     b.connect(root.y, double.u);
     b.connect(double.y, picky.u);
     b.connect(picky.y, hold.u);

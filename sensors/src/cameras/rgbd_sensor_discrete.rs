@@ -104,7 +104,7 @@ impl RgbdSensorDiscrete {
             let color_core = sensor.default_color_render_camera().core().clone();
             let depth_core = sensor.default_depth_render_camera().core().clone();
             let sensor = b.add_f64("sensor", sensor);
-            let time = b.add_f64("hold_image_time", ZeroOrderHold::new(period, 0.0, 1));
+            let time = b.add_f64("hold_image_time", ZeroOrderHold::new(1, period, 0.0));
             b.connect(sensor.image_time, time.u);
             let hold = Hold { period };
             let label = render_label_image.then_some(sensor.label_image);
@@ -150,7 +150,7 @@ impl Hold {
         from: OutputPort<V>,
         model: V,
     ) -> OutputPort<V> {
-        let hold = ValueZeroOrderHold::new(self.period, 0.0, model);
+        let hold = ValueZeroOrderHold::new(model, self.period, 0.0);
         let hold = b.add_f64(&format!("hold_{name}"), hold);
         b.connect(from, hold.u);
         b.export_output(name, hold.y)

@@ -9,7 +9,7 @@ explicit_integrator!(
     /// use tarragon_framework::prelude::*;
     /// use tarragon_framework::{integrator::ExplicitEuler, primitives::{Gain, Integrator}};
     /// # let mut b = DiagramBuilder::new();
-    /// # let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1.0, 1)));
+    /// # let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(1, -1.0)));
     /// # b.connect(x.y, k.u);
     /// # b.connect(k.y, x.u);
     /// # let diagram = b.build()?;

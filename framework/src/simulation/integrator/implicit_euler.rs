@@ -13,7 +13,7 @@ use crate::Result;
 /// use tarragon_framework::{integrator::ImplicitEuler, primitives::{Gain, Integrator}};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1000.0, 1)));
+/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(1, -1000.0)));
 /// b.connect(x.y, k.u);
 /// b.connect(k.y, x.u);
 /// let diagram = b.build()?;

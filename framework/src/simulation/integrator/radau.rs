@@ -32,7 +32,7 @@ pub struct Radau<const S: usize> {
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::{integrator::Radau1, primitives::{Gain, Integrator}};
 /// # let mut b = DiagramBuilder::new();
-/// # let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1.0, 1)));
+/// # let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(1, -1.0)));
 /// # b.connect(x.y, k.u);
 /// # b.connect(k.y, x.u);
 /// # let diagram = b.build()?;
@@ -53,7 +53,7 @@ pub type Radau1 = Radau<1>;
 /// use tarragon_framework::{integrator::Radau3, primitives::{Gain, Integrator}};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(-1000.0, 1)));
+/// let (x, k) = (b.add("x", Integrator::new(1)), b.add("k", Gain::new(1, -1000.0)));
 /// b.connect(x.y, k.u);
 /// b.connect(k.y, x.u);
 /// let diagram = b.build()?;

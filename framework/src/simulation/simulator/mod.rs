@@ -53,7 +53,7 @@ type Monitor<T> = Box<dyn FnMut(&Context<T>) -> Result<EventStatus> + Send>;
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::ZeroOrderHold};
 /// let mut b = DiagramBuilder::new();
-/// let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+/// let hold = b.add("hold", ZeroOrderHold::new(1, 0.25, 0.0));
 /// let diagram = b.build()?;
 /// let mut ctx = diagram.default_context();
 /// ctx.fix(hold.u, 0.0)?;

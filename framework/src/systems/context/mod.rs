@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Gain};
 /// let mut b = DiagramBuilder::new();
-/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let gain = b.add("gain", Gain::new(1, 2.0));
 /// let mut ctx = b.build()?.default_context();
 /// ctx.fix(gain.u, 3.0)?;
 /// let mut fork = ctx.clone();
@@ -153,8 +153,8 @@ impl<T: Scalar> Context<T> {
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let first = b.add("first", Gain::new(2.0, 1));
-    /// let second = b.add("second", Gain::new(2.0, 1));
+    /// let first = b.add("first", Gain::new(1, 2.0));
+    /// let second = b.add("second", Gain::new(1, 2.0));
     /// b.connect(first.y, second.u);
     /// let mut ctx = b.build()?.default_context();
     /// assert_eq!(ctx.eval_optional_input(first.u)?, None);
@@ -448,7 +448,7 @@ impl<T: Scalar> Context<T> {
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// let gain = b.add("gain", Gain::new(2.0, 1));
+    /// let gain = b.add("gain", Gain::new(1, 2.0));
     /// let mut ctx = b.build()?.default_context();
     /// ctx.fix(gain.u, 3.0)?;
     /// ctx.disable_caching(gain.y)?;

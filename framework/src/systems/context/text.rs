@@ -13,8 +13,8 @@ impl<T: Scalar> Context<T> {
     /// use tarragon_framework::primitives::{Gain, ZeroOrderHold};
     /// let mut b = DiagramBuilder::new();
     /// b.subdiagram("arm", |b| {
-    ///     b.add("hold", ZeroOrderHold::new(0.1, 0.0, 2));
-    ///     b.add("gain", Gain::new(2.0, 1));
+    ///     b.add("hold", ZeroOrderHold::new(2, 0.1, 0.0));
+    ///     b.add("gain", Gain::new(1, 2.0));
     ///     Ok::<_, tarragon_framework::Error>(())
     /// })?;
     /// let text = b.build()?.default_context().to_text();

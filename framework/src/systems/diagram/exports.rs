@@ -85,7 +85,7 @@ impl DiagramBuilder {
     /// fn five(
     ///     b: &mut DiagramBuilder,
     /// ) -> Result<[OutputPort<Vec<f64>>; 1], tarragon_framework::Error> {
-    ///     let (two, three) = (b.add("two", Gain::new(2.0, 1)), b.add("three", Gain::new(3.0, 1)));
+    ///     let (two, three) = (b.add("two", Gain::new(1, 2.0)), b.add("three", Gain::new(1, 3.0)));
     ///     let sum = b.add("sum", Adder::new(2, 1));
     ///     b.connect(two.y, sum.u[0]);
     ///     b.connect(three.y, sum.u[1]);
@@ -228,8 +228,8 @@ impl<T: Scalar> Diagram<T> {
     /// use tarragon_framework::prelude::*;
     /// use tarragon_framework::primitives::{Gain, ZeroOrderHold};
     /// let mut b = DiagramBuilder::new();
-    /// let gain = b.add("gain", Gain::new(2.0, 1));
-    /// let hold = b.add("hold", ZeroOrderHold::new(0.1, 0.0, 1));
+    /// let gain = b.add("gain", Gain::new(1, 2.0));
+    /// let hold = b.add("hold", ZeroOrderHold::new(1, 0.1, 0.0));
     /// b.connect(gain.y, hold.u);
     /// let diagram = b.build()?;
     /// assert!(diagram.has_direct_feedthrough(gain.u, gain.y)?);

@@ -15,7 +15,7 @@ impl<T: Scalar> Diagram<T> {
     /// use tarragon_framework::primitives::{ConstantVectorSource, Gain};
     /// let mut b = DiagramBuilder::new();
     /// let two = b.add("two", ConstantVectorSource::new(2.0));
-    /// let gain = b.add("gain", Gain::new(3.0, 1));
+    /// let gain = b.add("gain", Gain::new(1, 3.0));
     /// b.connect(two.y, gain.u);
     /// let dot = b.build()?.graphviz();
     /// assert!(dot.contains("label = \"two\"") && dot.contains("label = \"y0 -> u\""));

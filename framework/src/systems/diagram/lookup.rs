@@ -21,7 +21,7 @@ impl DiagramBuilder {
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// b.add("gain", Gain::new(2.0, 1));
+    /// b.add("gain", Gain::new(1, 2.0));
     /// assert_eq!(b.unused_name("gain"), "gain (2)");
     /// ```
     pub fn unused_name(&self, wanted: &str) -> String {
@@ -38,7 +38,7 @@ impl DiagramBuilder {
     /// ```
     /// use tarragon_framework::{prelude::*, primitives::Gain};
     /// let mut b = DiagramBuilder::new();
-    /// b.add("gain", Gain::new(2.0, 1));
+    /// b.add("gain", Gain::new(1, 2.0));
     /// let gain = b.system_named::<Gain>("gain")?;
     /// let mut ctx = b.build()?.default_context();
     /// ctx.fix(gain.u, 3.0)?;

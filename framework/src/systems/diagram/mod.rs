@@ -34,7 +34,7 @@ use std::sync::Arc;
 ///
 /// let mut b = DiagramBuilder::new();
 /// let one = b.add("one", ConstantVectorSource::new(1.0));
-/// let double = b.add("double", Gain::new(2.0, 1));
+/// let double = b.add("double", Gain::new(1, 2.0));
 /// let sum = b.add("sum", Adder::new(2, 1));
 /// b.connect(one.y, double.u);
 /// b.connect(one.y, sum.u[0]);
@@ -247,7 +247,7 @@ impl DiagramBuilder {
 /// use tarragon_framework::{prelude::*, primitives::Gain};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let gain = b.add("gain", Gain::new(2.0, 1));
+/// let gain = b.add("gain", Gain::new(1, 2.0));
 /// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
 /// let ports = diagram.ports(&gain)?; // over dual numbers
 /// let mut ctx = diagram.default_context();
