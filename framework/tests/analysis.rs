@@ -258,11 +258,11 @@ fn unsupported_equilibrium_checks_are_errors() {
     );
 
     let mut b = DiagramBuilder::new();
-    let broken = VectorSystem::new(0, 1, |_, _, _, _| Ok(()))
-        .with_discrete_state([0.0], 0.1, |_, _, _, _| {
-            Err(tarragon_framework::Error::custom("the valve is stuck"))
-        })
-        .unwrap();
+    let broken = VectorSystem::new(0, 1, |_, _, _, _| Ok(())).with_discrete_state(
+        [0.0],
+        0.1,
+        |_, _, _, _| Err(tarragon_framework::Error::custom("the valve is stuck")),
+    );
     b.add_f64("valve", broken);
     let diagram = b.build().unwrap();
     let message = is_equilibrium(&diagram, &diagram.default_context(), 1.0).unwrap_err();

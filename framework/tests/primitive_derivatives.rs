@@ -289,7 +289,7 @@ fn continuous(seen: &mut BTreeSet<&'static str>) {
     check!(seen, VectorSystem, oscillator, |p|
         inputs: vec![(p.u, 1)], outputs: vec![p.y], continuous: p.continuous);
     let map = VectorSystem::from_functions(1, 1, Oscillator);
-    let map = map.with_initial_discrete_state([0.0, 0.0], PERIOD).unwrap();
+    let map = map.with_initial_discrete_state([0.0, 0.0], PERIOD);
     check!(seen, VectorSystem, map, |p|
         inputs: vec![(p.u, 1)], outputs: vec![p.y], discrete: p.discrete.into_iter().collect());
 }

@@ -361,7 +361,7 @@ fn closures_make_systems_and_their_errors_are_located() {
         Ok(())
     });
     let mut b = DiagramBuilder::new();
-    let count = b.add_f64("count", count.unwrap());
+    let count = b.add_f64("count", count);
     let diagram = b.build().unwrap();
     let mut ctx = diagram.default_context();
     ctx.fix(count.u, vec![2.0]).unwrap();
@@ -409,7 +409,7 @@ impl VectorFunctions for Still {
 #[test]
 fn functions_make_systems_of_every_scalar() {
     let count = VectorSystem::from_functions(1, 1, Count).without_feedthrough();
-    let count = count.with_initial_discrete_state([10.0], 0.1).unwrap();
+    let count = count.with_initial_discrete_state([10.0], 0.1);
     let mut b = DiagramBuilder::new();
     let count = b.add("count", count);
     let dual = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
@@ -421,8 +421,18 @@ fn functions_make_systems_of_every_scalar() {
     let y = sim.context().eval(ports.y).unwrap()[0];
     assert_eq!((y.re, y.eps[0]), (10.0 + 3.0 * 3.0 + 0.25, 3.0));
 
+    let mut b = DiagramBuilder::new();
     let bad = VectorSystem::from_functions(1, 1, Still).with_initial_discrete_state([], 0.0);
-    assert!(message(bad).contains("the period must be positive and finite, got 0.0 s"));
+    b.add("bad", bad);
+    let message_of_build = message(b.build().map(|_| ()));
+    assert!(
+        message_of_build.starts_with("system 'bad'"),
+        "{message_of_build}"
+    );
+    assert!(
+        message_of_build.contains("the period must be positive"),
+        "{message_of_build}"
+    );
     let still = VectorSystem::from_functions(1, 1, Still).with_initial_continuous_state([1.0]);
     let mut b = DiagramBuilder::new();
     let still = b.add("still", still);

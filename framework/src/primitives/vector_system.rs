@@ -1,6 +1,5 @@
 //! Systems made from functions.
 
-use super::check;
 use crate::prelude::*;
 use crate::{Error, IntoValue, Result};
 use std::sync::Arc;
@@ -187,19 +186,15 @@ impl VectorSystem {
     }
 
     /// Adds discrete state that starts at `x0`, with its next value, computed every `period` (s).
-    /// Replaces other state.
-    ///
-    /// # Errors
-    /// Returns an error if the period is not positive.
+    /// Replaces other state. [`DiagramBuilder::build`] fails if the period is not positive.
     pub fn with_discrete_state(
         mut self,
         x0: impl IntoValue<Vec<f64>>,
         period: f64,
         f: impl Fn(f64, &[f64], &[f64], &mut [f64]) -> Result<()> + Send + Sync + 'static,
-    ) -> Result<Self> {
-        check::positive_time("VectorSystem", "period", period)?;
+    ) -> Self {
         self.functions.dynamics = Arc::new(f);
-        Ok(self.starting_at(Some(period), x0.into_value()))
+        self.starting_at(Some(period), x0.into_value())
     }
 }
 
@@ -217,17 +212,10 @@ impl<F: VectorFunctions> VectorSystem<F> {
     }
 
     /// Adds discrete state that starts at `x0` and is updated by [`VectorFunctions::dynamics`]
-    /// every `period` (s). Replaces other state.
-    ///
-    /// # Errors
-    /// Returns an error if the period is not positive.
-    pub fn with_initial_discrete_state(
-        self,
-        x0: impl IntoValue<Vec<f64>>,
-        period: f64,
-    ) -> Result<Self> {
-        check::positive_time("VectorSystem", "period", period)?;
-        Ok(self.starting_at(Some(period), x0.into_value()))
+    /// every `period` (s). Replaces other state. [`DiagramBuilder::build`] fails if the period is
+    /// not positive.
+    pub fn with_initial_discrete_state(self, x0: impl IntoValue<Vec<f64>>, period: f64) -> Self {
+        self.starting_at(Some(period), x0.into_value())
     }
 }
 
