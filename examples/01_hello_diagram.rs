@@ -5,7 +5,7 @@
 use tarragon::framework::primitives::{Gain, Integrator, Sine};
 use tarragon::prelude::*;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     // A wave, amplified, integrated, recorded.
     let mut b = DiagramBuilder::new();
     let wave = b.add("wave", Sine::new(1).with_frequency(2.0));

@@ -4,7 +4,7 @@
 
 use tarragon::prelude::*;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     // A capsule moving above a box that stands on the floor.
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys")?;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dual = diagram.to_scalar::<AutoDiff>()?;
     let dual_scene = dual.ports(&scene)?;
     let mut ctx = dual.default_context();
-    let distance = |x: &[AutoDiff]| -> Result<AutoDiff, Box<dyn std::error::Error>> {
+    let distance = |x: &[AutoDiff]| -> Result<AutoDiff> {
         let p = Vector3::new(AutoDiff::from(0.05), AutoDiff::from(0.0), x[1]);
         let pose = math::pose(math::rotation_y(x[0]), p);
         ctx.fix(

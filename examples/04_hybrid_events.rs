@@ -62,7 +62,7 @@ impl LeafSystem<f64> for BouncingBall {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let mut b = DiagramBuilder::new();
     let ball = b.add_f64("ball", BouncingBall);
     let log = log_vector_output_on(&mut b, "log", ball.height, Trigger::every(0.01));
@@ -93,10 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Draws the height over time as text.
-fn draw(
-    log: &VectorLogSinkPorts<f64>,
-    sim: &Simulator<f64>,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn draw(log: &VectorLogSinkPorts<f64>, sim: &Simulator<f64>) -> Result<()> {
     let log = log.find_log(sim.context())?;
     for row in (0..8).rev() {
         let line = log.samples().step_by(5).map(|(_, height)| {

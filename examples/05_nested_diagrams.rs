@@ -39,7 +39,7 @@ fn servo(b: &mut DiagramBuilder, name: &str, frequency: f64) -> Result<Servo> {
     })
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let frequency = 4.0; // rad/s
     let mut b = DiagramBuilder::new();
     let step = b.add("step", ConstantVectorSource::new([1.0, 0.0]));

@@ -49,7 +49,7 @@ impl<T: Scalar> LeafSystem<T> for CartPole {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     // Upright and without force nothing moves; otherwise `linearize` would report what does.
     let mut b = DiagramBuilder::new();
     let plant = b.add("cart_pole", CartPole);

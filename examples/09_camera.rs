@@ -27,7 +27,7 @@ depth: true
 label: true
 ";
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let config = CameraConfig::from_yaml(CAMERA)?;
 
     // Render engines are added to the scene before it becomes a system.

@@ -14,7 +14,7 @@ use tarragon::sensors::{
     BaseField, Depth32F, DepthImageToPointCloud, PointCloudEncoding, save_point_cloud,
 };
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     // The scene and a camera that looks at it from the side.
     let mut scene = SceneGraph::new();
     let (source, frame) = add_table(&mut scene)?;

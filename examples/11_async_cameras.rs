@@ -13,7 +13,7 @@ use table::{Orbit, TOP, add_table};
 use tarragon::prelude::*;
 use tarragon::sensors::Transform;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     // Cameras around the table. An output delay makes a camera asynchronous.
     let fps = 5.0;
     let camera = |k: u32| {

@@ -113,7 +113,7 @@ impl RenderEngine for NormalMap {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let mut scene = SceneGraph::new();
     let engine = NormalMap {
         shapes: BTreeMap::new(),

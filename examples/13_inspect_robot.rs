@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use tarragon::multibody::Joint;
 use tarragon::prelude::*;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
     let model = arguments.next().map_or_else(

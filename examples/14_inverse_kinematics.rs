@@ -9,8 +9,6 @@
 use nalgebra::{DMatrix, DVector};
 use tarragon::prelude::*;
 
-type AnyResult<V> = Result<V, Box<dyn std::error::Error>>;
-
 /// Finds joint positions within their limits that bring a frame to a pose.
 struct InverseKinematics {
     plant: MultibodyPlant,
@@ -28,7 +26,7 @@ struct Solution {
 
 impl InverseKinematics {
     /// Error of the frame's pose: a rotation vector in the goal's frame (rad) and a position (m).
-    fn residual<T: Scalar>(&self, q: &[T], goal: &Isometry3<f64>) -> AnyResult<Vec<T>> {
+    fn residual<T: Scalar>(&self, q: &[T], goal: &Isometry3<f64>) -> Result<Vec<T>> {
         let positions = self.plant.calc_position_kinematics(q)?;
         let x_wf = self.plant.calc_frame_pose(&positions, self.frame)?;
         let to_goal = goal.rotation.inverse().cast::<T>();
@@ -37,7 +35,7 @@ impl InverseKinematics {
         Ok(turn.iter().chain(&way).copied().collect())
     }
 
-    fn solve(&self, goal: &Isometry3<f64>, start: &[f64]) -> AnyResult<Solution> {
+    fn solve(&self, goal: &Isometry3<f64>, start: &[f64]) -> Result<Solution> {
         let (mut q, mut damping, mut iterations) = (start.to_vec(), 1e-3, 0);
         loop {
             let (r, j) = try_jacobian(|q| self.residual(q, goal), &q)?;
@@ -84,7 +82,7 @@ impl InverseKinematics {
         r: &DVector<f64>,
         j: &DMatrix<f64>,
         damping: f64,
-    ) -> AnyResult<Vec<f64>> {
+    ) -> Result<Vec<f64>> {
         let mut j = j.clone();
         loop {
             let normal = j.tr_mul(&j) + DMatrix::identity(q.len(), q.len()) * damping;
@@ -108,7 +106,7 @@ impl InverseKinematics {
     /// Largest difference between the Jacobian of the residual and that of the frame's velocity.
     /// They agree where the residual is zero, up to the frame in which angular velocities are
     /// expressed.
-    fn compare_jacobians(&self, q: &[f64], goal: &Isometry3<f64>) -> AnyResult<f64> {
+    fn compare_jacobians(&self, q: &[f64], goal: &Isometry3<f64>) -> Result<f64> {
         let (_, by_duals) = try_jacobian(|q| self.residual(q, goal), q)?;
         let positions = self.plant.calc_position_kinematics(q)?;
         let (frame, world) = (self.frame, FrameIndex::WORLD);
@@ -123,7 +121,7 @@ impl InverseKinematics {
     }
 }
 
-fn main() -> AnyResult<()> {
+fn main() -> Result<()> {
     let mut plant = MultibodyPlantBuilder::new(0.0)?;
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models/arm7/arm7.xml");
     Parser::new(&mut plant).add_models(file)?;

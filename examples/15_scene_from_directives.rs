@@ -13,7 +13,7 @@ use tarragon::geometry::render::{LightFrame, LightParameter};
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let folder = std::env::args().nth(1).map_or_else(
         || PathBuf::from("target/15_scene_from_directives"),
         PathBuf::from,

@@ -37,7 +37,7 @@ impl<T: Scalar> LeafSystem<T> for ToSignal {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let url = match &std::env::args().skip(1).collect::<Vec<_>>()[..] {
         [] => "memq://".to_string(),
         [option, url] if option == "--url" => url.clone(),

@@ -92,7 +92,7 @@ fn track(
     Ok((errors.iter().copied().fold(0.0, f64::max), last))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let mut arm = MultibodyPlantBuilder::new(0.001)?;
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -17,8 +17,6 @@ use tarragon::multibody::{ModelInstanceIndex, MultibodyPlantPorts};
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;
 
-type AnyResult<V> = Result<V, Box<dyn std::error::Error>>;
-
 /// Position of each finger (m): open, and 3 mm inside the block, so that the controllers press.
 const OPEN: f64 = 0.038;
 const CLOSED: f64 = 0.022;
@@ -46,7 +44,7 @@ const OBJECTS: [(&str, [f64; 2], f64); 4] = [
 
 /// Adds small spheres to fingers and undersides, half a millimetre in front of the surface. Two
 /// shapes touch at one point, about which they turn; four points hold.
-fn add_pads(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<()> {
+fn add_pads(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> Result<()> {
     let rubber = ProximityProperties::new().with_friction(CoulombFriction::new(0.9, 0.9)?);
     let tip = |x, y| Isometry3::translation(x, 4.5e-3, 0.05 + y);
     let under = |x, y| Isometry3::translation(x, y, 4.5e-3);
@@ -73,7 +71,7 @@ fn add_pads(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyRes
 fn add_models(
     plant: &mut MultibodyPlantBuilder,
     scene: &mut SceneGraph,
-) -> AnyResult<[ModelInstanceIndex; 2]> {
+) -> Result<[ModelInstanceIndex; 2]> {
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
     let mut parser = Parser::with_scene_graph(plant, scene);
     let mut add = |file: &str| parser.add_models(format!("{models}/{file}.urdf"));
@@ -113,7 +111,7 @@ fn solve(
     arm: ModelInstanceIndex,
     position: [f64; 3],
     start: &[f64],
-) -> AnyResult<Vec<f64>> {
+) -> Result<Vec<f64>> {
     let down = math::rpy(std::f64::consts::PI, 0.0, 0.0);
     let (frame, all) = (plant.frame_by_name("grasp")?, plant.default_positions());
     let residual = |q: &[AutoDiff]| -> Result<Vec<AutoDiff>> {
@@ -141,14 +139,14 @@ fn block_poses(
     ports: &MultibodyPlantPorts<f64>,
     plant: &MultibodyPlant,
     context: &Context<f64>,
-) -> AnyResult<(Isometry3<f64>, Isometry3<f64>)> {
+) -> Result<(Isometry3<f64>, Isometry3<f64>)> {
     let positions = plant.calc_position_kinematics(&ports.positions(context)?)?;
     let pose = |name| plant.calc_frame_pose(&positions, plant.frame_by_name(name)?);
     let (block, grasp) = (pose("block")?, pose("grasp")?);
     Ok((block, grasp.inverse() * block))
 }
 
-fn main() -> AnyResult<()> {
+fn main() -> Result<()> {
     let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
     scene.add_renderer(
         "cpu",

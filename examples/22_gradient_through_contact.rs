@@ -79,7 +79,7 @@ impl Throw {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let scene = Throw::new()?;
     let mut throw = DVector::from_vec(vec![3.0, -4.0]);
 

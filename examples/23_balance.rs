@@ -87,7 +87,7 @@ fn robot() -> Result<(MultibodyPlant, SceneGraph)> {
     Ok((plant, scene))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     // Upright, the wheels sink in until they carry the robot: that is the equilibrium.
     let mut b = DiagramBuilder::new();
     let (plant, scene) = robot()?;

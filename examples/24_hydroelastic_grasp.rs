@@ -22,8 +22,6 @@ use tarragon::visualization::{
     apply_visualization_config,
 };
 
-type AnyResult<V> = std::result::Result<V, Box<dyn std::error::Error>>;
-
 /// Height of the grasp above the table at the start (m), and above the foot of the mug.
 const GRASP: f64 = 0.05;
 /// Position of each finger (m): open, and 10 mm inside the mug, so that the controllers press.
@@ -40,7 +38,7 @@ const PHASES: [(&str, f64, [f64; 3]); 4] = [
 ];
 
 /// Adds gripper, mug and table, and the controllers of the gripper.
-fn add_models(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<()> {
+fn add_models(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> Result<()> {
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/models");
     let mut parser = Parser::with_scene_graph(plant, scene);
     let gripper = parser.add_models(format!("{models}/gripper/soft_gripper.urdf"))?[0];
@@ -80,7 +78,7 @@ fn add_visualizers(
     plant: &Block<MultibodyPlant>,
     scene: &Block<SceneGraph>,
     meshcat: &Meshcat,
-) -> AnyResult<()> {
+) -> Result<()> {
     let config = VisualizationConfig {
         publish_contacts: false,
         ..VisualizationConfig::default()
@@ -106,13 +104,13 @@ fn mug_in_palm(
     ports: &MultibodyPlantPorts<f64>,
     plant: &MultibodyPlant,
     context: &Context<f64>,
-) -> AnyResult<Isometry3<f64>> {
+) -> Result<Isometry3<f64>> {
     let positions = plant.calc_position_kinematics(&ports.positions(context)?)?;
     let pose = |name| plant.calc_frame_pose(&positions, plant.frame_by_name(name)?);
     Ok(pose("palm")?.inverse() * pose("mug")?)
 }
 
-fn main() -> AnyResult<()> {
+fn main() -> Result<()> {
     let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
     plant.set_contact_model(ContactModel::HydroelasticWithFallback); // also the default
     add_models(&mut plant, &mut scene)?;

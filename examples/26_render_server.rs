@@ -40,7 +40,7 @@ label: true
     ))
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<()> {
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default())?;
     let any_port = RenderServerParams {
         port: 0,

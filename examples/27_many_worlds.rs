@@ -14,7 +14,6 @@
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 use tarragon::framework::math::rotation_exp;
@@ -95,12 +94,12 @@ fn engine(gpu: bool) -> Result<Box<dyn RenderEngine>> {
         Ok(Box::new(tarragon::gpu::RenderEngineGpu::new(params)?))
     }
     #[cfg(not(feature = "gpu"))]
-    Err(tarragon::Error::unsupported(
+    Err(Error::unsupported(
         "--gpu: build the example with `--features gpu`",
     ))
 }
 
-fn main() -> std::result::Result<(), Box<dyn Error>> {
+fn main() -> Result<()> {
     let mut engine = engine(std::env::args().any(|argument| argument == "--gpu"))?;
     let (floor, things) = register(&mut *engine)?;
     let mut random = RandomGenerator::new(1);

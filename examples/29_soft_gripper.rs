@@ -23,8 +23,6 @@ use tarragon::prelude::*;
 use tarragon::sensors::save_image;
 use tetrahedra::Tetrahedra;
 
-type AnyResult<V> = std::result::Result<V, Box<dyn std::error::Error>>;
-
 /// Edge (m) and mass (kg) of the box.
 const EDGE: f64 = 0.05;
 const MASS: f64 = 0.2;
@@ -81,7 +79,7 @@ fn look([r, g, b]: [f64; 3]) -> Result<VisualProperties> {
 }
 
 /// Adds the table, and the box on it.
-fn add_box(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResult<BodyIndex> {
+fn add_box(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> Result<BodyIndex> {
     let (world, below) = (BodyIndex::WORLD, Isometry3::translation(0.0, 0.0, -0.01));
     let (table, plain) = (BoxShape::new(0.5, 0.5, 0.02)?, ProximityProperties::new());
     plant.register_collision_geometry(scene, world, below, table, "table", plain)?;
@@ -105,7 +103,7 @@ fn add_box(plant: &mut MultibodyPlantBuilder, scene: &mut SceneGraph) -> AnyResu
     Ok(body)
 }
 
-fn main() -> AnyResult<()> {
+fn main() -> Result<()> {
     let folder = Path::new("target/29_soft_gripper");
     std::fs::create_dir_all(folder)?;
     let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.005)?, SceneGraph::new());

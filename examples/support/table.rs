@@ -8,11 +8,9 @@ use tarragon::prelude::*;
 pub(crate) const TOP: f64 = 0.7;
 
 /// Registers the scene; returns the source and the ball's frame. Labels count from 1.
-pub(crate) fn add_table(
-    scene: &mut SceneGraph,
-) -> Result<(SourceId, FrameId), Box<dyn std::error::Error>> {
+pub(crate) fn add_table(scene: &mut SceneGraph) -> Result<(SourceId, FrameId)> {
     let source = scene.register_source("table")?;
-    let look = |label: i16, color: [f64; 3]| -> Result<_, Box<dyn std::error::Error>> {
+    let look = |label: i16, color: [f64; 3]| -> Result<_> {
         let color = Rgba::new(color[0], color[1], color[2], 1.0)?;
         let label = RenderLabel::new(label)?;
         Ok(PerceptionProperties::phong(color).with_label(label))
@@ -21,7 +19,7 @@ pub(crate) fn add_table(
         let at = Isometry3::translation(at[0], at[1], at[2]);
         let thing = GeometryInstance::new(at, shape, name)?.with_perception(look(label, color)?);
         scene.register_anchored_geometry(source, thing)?;
-        Ok::<_, Box<dyn std::error::Error>>(())
+        Ok::<_, Error>(())
     };
     let [board, can, egg, block] = [0.02, 0.12, 0.05, 0.08];
     let wood = [0.6, 0.45, 0.3];

@@ -449,6 +449,38 @@ impl From<&str> for Error {
     }
 }
 
+/// Same as the conversion of `&str`, for messages that are made by `format!`.
+impl From<String> for Error {
+    #[cold]
+    fn from(message: String) -> Self {
+        Self::custom(message)
+    }
+}
+
+/// An error of the operating system becomes one of kind [`Io`](ErrorKind::Io) with the same
+/// message, so that `?` works on the functions of [`std::fs`] and [`std::io`]. [`Error::io`] adds
+/// the path of the file.
+///
+/// ```
+/// use tarragon_framework::{ErrorKind, Result};
+/// fn read() -> Result<String> {
+///     Ok(std::fs::read_to_string("/no/such/file")?)
+/// }
+/// let error = read().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Io);
+/// assert!(error.cause().is_some_and(|cause| cause.is::<std::io::Error>()));
+/// ```
+impl From<std::io::Error> for Error {
+    #[cold]
+    fn from(cause: std::io::Error) -> Self {
+        // A writer of this workspace may have wrapped the error of another part.
+        match cause.downcast::<Self>() {
+            Ok(error) => error,
+            Err(cause) => Self::new(ErrorKind::Io, String::new()).with_cause(cause),
+        }
+    }
+}
+
 impl From<WiringError> for Error {
     #[cold]
     fn from(error: WiringError) -> Self {

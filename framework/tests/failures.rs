@@ -184,3 +184,24 @@ fn errors_at_run_time_have_kinds_and_causes() {
     assert!(cause.is::<std::collections::TryReserveError>());
     assert_eq!(error.to_string().matches(&cause.to_string()).count(), 1);
 }
+
+#[test]
+fn errors_of_files_and_texts_become_errors_of_the_framework() {
+    fn read(path: &str) -> Result<String, Error> {
+        Ok(std::fs::read_to_string(path)?)
+    }
+    let cause = std::fs::read_to_string("/no/such/file").unwrap_err();
+    let error = read("/no/such/file").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(error.to_string(), cause.to_string());
+    let found = error.cause().unwrap().downcast_ref::<std::io::Error>();
+    assert_eq!(found.unwrap().kind(), std::io::ErrorKind::NotFound);
+    // An error of this crate that a writer passes on stays itself.
+    let invalid = std::io::Error::other(Error::invalid("the mass must be positive"));
+    let error = Error::from(invalid);
+    assert_eq!(error.to_string(), "the mass must be positive");
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    let error = Error::from(format!("{} bodies are missing", 2));
+    assert_eq!(error.to_string(), "2 bodies are missing");
+    assert_eq!(error.kind(), ErrorKind::Other);
+}
