@@ -18,8 +18,7 @@ use tarragon_multibody::MultibodyPlant;
 /// Everything that a model file declares is written: bodies, frames, joints, actuators,
 /// constraints, force elements, collision filters, and geometries if there is a scene. What
 /// building the plant adds is not. Numbers are written with all their digits. Settings of the plant
-/// that
-/// are no part of models, such as those of contact, are not written.
+/// that are no part of models, such as those of contact, are not written.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -29,6 +28,7 @@ use tarragon_multibody::MultibodyPlant;
 /// let model = plant.add_model_instance("door")?;
 /// let leaf = plant.add_rigid_body("leaf", model, SpatialInertia::plausible(8.0, Vector3::x())?)?;
 /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, leaf, Vector3::z())?)?;
+/// let plant = plant.build()?;
 /// let written = ModelWriter::new(&plant).write(OutputFormat::Urdf)?;
 /// assert!(written.diagnostics.is_empty());
 /// let mut again = MultibodyPlantBuilder::new(0.001)?;

@@ -19,10 +19,11 @@ use nalgebra::Isometry3;
 ///     velocities: vec![(hinge, vec![0.2])],
 ///     ..Keyframe::default()
 /// })?;
-/// let plant = plant.build()?;
-/// assert_eq!(plant.keyframe_positions("open")?, [1.5]);
+/// let mut plant = plant.build()?;
+/// let q = plant.keyframe_positions("open")?;
+/// assert_eq!(q, [1.5]);
 /// assert_eq!(plant.keyframe_velocities("open")?, [0.2]);
-/// plant.set_default_positions_to_keyframe("open")?;
+/// plant.set_default_positions(&q)?;
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

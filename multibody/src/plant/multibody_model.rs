@@ -58,10 +58,11 @@ pub enum PositionSource {
 ///     Some(bodies.max_by(|a, b| mass(a).total_cmp(&mass(b)))?.name())
 /// }
 /// let mut builder = MultibodyPlantBuilder::new(0.001)?;
-/// let anvil = SpatialInertia::solid_sphere(150.0, 0.2)?;
+/// let anvil = SpatialInertia::plausible(150.0, nalgebra::Vector3::zeros())?;
 /// builder.add_rigid_body("anvil", ModelInstanceIndex::DEFAULT, anvil)?;
 /// assert_eq!(heaviest(&builder), Some("anvil"));
-/// assert_eq!(heaviest(&builder.build()?), Some("anvil"));
+/// let plant = builder.build()?;
+/// assert_eq!(heaviest(&plant), Some("anvil"));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug)]

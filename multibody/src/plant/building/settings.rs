@@ -24,9 +24,8 @@ impl MultibodyPlantBuilder {
     /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let lift = Joint::prismatic("lift", BodyIndex::WORLD, cabin, Vector3::z())?;
     /// let lift = plant.add_joint(lift)?;
-    /// let plant = plant.build()?;
     /// plant.set_joint_position_limits(lift, &[0.0], &[30.0])?;
-    /// assert_eq!(plant.position_upper_limits(), [30.0]);
+    /// assert_eq!(plant.build()?.position_upper_limits(), [30.0]);
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ///

@@ -33,9 +33,9 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
     /// let ports = diagram.ports(&plant)?;
     /// let mut ctx = diagram.default_context();
-    /// ctx.fix(self.applied_generalized_force()?, vec![AutoDiff::from(12.0)])?;
-    /// plant.set_mass(&&mut ctx, cart, AutoDiff::variable(3.0, 0))?;
-    /// let vdot = ctx.eval(self.generalized_acceleration()?)?[0];
+    /// ctx.fix(ports.applied_generalized_force()?, AutoDiff::from(12.0))?;
+    /// ports.set_mass(&mut ctx, cart, AutoDiff::variable(3.0, 0))?;
+    /// let vdot = ctx.eval(ports.generalized_acceleration()?)?[0];
     /// assert!((vdot.re - 4.0).abs() < 1e-15 && (vdot.eps[0] + 12.0 / 9.0).abs() < 1e-15);
     /// # Ok::<(), Error>(())
     /// ```

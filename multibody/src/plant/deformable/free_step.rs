@@ -100,7 +100,7 @@ impl MultibodyPlant {
     /// let ball = plant.register_deformable_body(&mut scene, ball, &config, 0.1)?;
     /// let q = plant.deformable_body(ball)?.reference_positions().to_vec();
     /// let v = vec![Vector3::x(); q.len()];
-    /// let mut step = plant.calc_free_deformable_step(ball, &q, &v)?;
+    /// let mut step = plant.build()?.calc_free_deformable_step(ball, &q, &v)?;
     /// // The gradient of the sum of the velocities along x at the end of the step.
     /// let gradient = step.pull_back(&vec![Vector3::zeros(); q.len()], &v)?;
     /// // Damping leaves 1 / (1 + alpha dt) of the velocity, whose derivative by alpha is known.

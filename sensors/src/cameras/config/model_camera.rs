@@ -2,7 +2,7 @@
 
 use super::{CameraConfig, Focal, Transform};
 use crate::{Error, Result};
-use tarragon_multibody::{ModelCamera, MultibodyPlant};
+use tarragon_multibody::{ModelCamera, MultibodyModel};
 
 impl CameraConfig {
     /// Returns the configuration of a camera of a model file (a `<sensor>` of SDFormat, a
@@ -25,7 +25,7 @@ impl CameraConfig {
     /// # Errors
     /// Returns an error if the camera belongs to another plant, or its values are invalid (a size
     /// of 0, clipping planes in the wrong order).
-    pub fn of_model_camera(plant: &MultibodyPlant, camera: &ModelCamera) -> Result<Self> {
+    pub fn of_model_camera(plant: &MultibodyModel, camera: &ModelCamera) -> Result<Self> {
         let lookup = |e: Error| e.at(format!("camera '{}'", camera.name));
         let frame = plant.frame(camera.frame).map_err(lookup)?;
         let model = plant
