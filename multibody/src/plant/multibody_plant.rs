@@ -18,18 +18,7 @@ use tarragon_geometry::GeometryId;
 /// ports and everything that is asked of it in a context. It dereferences to its elements, a
 /// [`MultibodyModel`]. Once built, only its default positions change.
 ///
-/// | port | name | type | exists |
-/// |---|---|---|---|
-/// | input | `position` | vector of `num_positions` | with [`PositionSource::InputPort`] |
-/// | input | `velocity` | vector of `num_velocities` | with [`PositionSource::InputPort`] |
-/// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
-/// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
-/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body | always |
-/// | output | `parameters` | [`PlantParameters`](crate::PlantParameters) of the context | always |
-/// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
-///
-/// A plant whose positions are its state moves under forces, and has the ports of
-/// [`PlantDynamicsPorts`](crate::PlantDynamicsPorts), too: in discrete steps with a positive time
+/// A plant whose positions are its state moves under forces: in discrete steps with a positive time
 /// step, else as a system of differential equations.
 ///
 /// In discrete time, the velocities at the end of a step minimize a convex cost that contains

@@ -83,21 +83,20 @@ impl<T: Scalar> Deref for MultibodyPlantPorts<T> {
 }
 
 /// Ports of positions and poses, and the state.
-///
-/// [`PositionSource::InputPort`]: crate::PositionSource::InputPort
-/// [`PositionSource::State`]: crate::PositionSource::State
 impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the input port of the positions.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::InputPort`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::InputPort`](crate::PositionSource::InputPort).
     pub fn position(&self) -> Result<InputPort<Vec<T>>> {
         self.position.ok_or_else(|| missing("positions", FROM_PORT))
     }
     /// Returns the input port of the velocities. It needs a value only if velocities are evaluated.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::InputPort`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::InputPort`](crate::PositionSource::InputPort).
     pub fn velocity(&self) -> Result<InputPort<Vec<T>>> {
         self.velocity
             .ok_or_else(|| missing("velocities", FROM_PORT))
@@ -105,7 +104,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the output port of the state `[q; v]`.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn state(&self) -> Result<OutputPort<Vec<T>>> {
         self.state.ok_or_else(|| missing("the state", FROM_STATE))
     }
@@ -129,7 +129,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the state `[q; v]` of a plant with a positive time step.
     ///
     /// # Errors
-    /// Returns an error if the time step is 0, or unless the plant has [`PositionSource::State`].
+    /// Returns an error if the time step is 0, or unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn discrete_state(&self) -> Result<DiscreteState<Vec<T>>> {
         let remedy = "the plant must have a positive time step and `PositionSource::State`";
         self.discrete_state
@@ -139,7 +140,7 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     ///
     /// # Errors
     /// Returns an error if the time step is positive, or unless the plant has
-    /// [`PositionSource::State`].
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn continuous_state(&self) -> Result<ContinuousState<Vec<T>>> {
         let remedy = "the plant must have time step 0 and `PositionSource::State`";
         self.continuous_state
@@ -148,14 +149,12 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
 }
 
 /// Ports of forces, accelerations and contacts.
-///
-/// [`PositionSource::State`]: crate::PositionSource::State
 impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the input port of the scene's query object.
     ///
     /// # Errors
     /// Returns an error if the plant is not registered with a SceneGraph, or unless it has
-    /// [`PositionSource::State`].
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn geometry_query(&self) -> Result<InputPort<QueryObject<T>>> {
         let query = self.dynamics()?.inputs.geometry_query;
         query.ok_or_else(|| missing("the scene's query object", REGISTER))
@@ -163,7 +162,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the input port of the efforts of all actuators (N m or N), by index.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn actuation(&self) -> Result<InputPort<Vec<T>>> {
         Ok(self.dynamics()?.inputs.actuation)
     }
@@ -171,8 +171,9 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// added to those of [`Self::actuation`].
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`], or if the instance is
-    /// unknown or has no actuators.
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the instance is unknown or
+    /// has no actuators.
     pub fn actuation_in(&self, instance: ModelInstanceIndex) -> Result<InputPort<Vec<T>>> {
         self.of_actuators(instance, |inputs| &inputs.actuation_in)
     }
@@ -180,22 +181,25 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// drives those with controller gains.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`], or if the instance is
-    /// unknown or has no actuators.
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the instance is unknown or
+    /// has no actuators.
     pub fn desired_state_in(&self, instance: ModelInstanceIndex) -> Result<InputPort<Vec<T>>> {
         self.of_actuators(instance, |inputs| &inputs.desired_state_in)
     }
     /// Returns the input port of generalized forces (N m or N), in the order of v.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn applied_generalized_force(&self) -> Result<InputPort<Vec<T>>> {
         Ok(self.dynamics()?.inputs.generalized_force)
     }
     /// Returns the input port of forces on bodies.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn applied_spatial_force(
         &self,
     ) -> Result<InputPort<Vec<ExternallyAppliedSpatialForce<T>>>> {
@@ -204,14 +208,16 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the output port of the spatial accelerations `A_WB` by body (rad/s^2, m/s^2).
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn body_spatial_accelerations(&self) -> Result<OutputPort<Vec<SpatialVector<T>>>> {
         Ok(self.dynamics()?.body_spatial_accelerations)
     }
     /// Returns the output port of the time derivatives of the velocities.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn generalized_acceleration(&self) -> Result<OutputPort<Vec<T>>> {
         Ok(self.dynamics()?.generalized_acceleration)
     }
@@ -219,7 +225,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// controllers.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn net_actuation(&self) -> Result<OutputPort<Vec<T>>> {
         Ok(self.dynamics()?.net_actuation)
     }
@@ -227,30 +234,32 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// joint (N m, N): at the child's joint frame, expressed there.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn reaction_forces(&self) -> Result<OutputPort<Vec<SpatialVector<T>>>> {
         Ok(self.dynamics()?.reaction_forces)
     }
     /// Returns the output port of all contacts.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`].
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State).
     pub fn contact_results(&self) -> Result<OutputPort<ContactResults<T>>> {
         Ok(self.dynamics()?.contact_results)
     }
     /// Returns the output port of the state `[q; v]` of a model instance.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`], or if the instance is
-    /// unknown.
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the instance is unknown.
     pub fn state_in(&self, instance: ModelInstanceIndex) -> Result<OutputPort<Vec<T>>> {
         Ok(self.instance(instance)?.state)
     }
     /// Returns the output port of the time derivatives of a model instance's velocities.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`], or if the instance is
-    /// unknown.
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the instance is unknown.
     pub fn generalized_acceleration_in(
         &self,
         instance: ModelInstanceIndex,
@@ -260,8 +269,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the output port of the generalized forces of contact on a model instance.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`], or if the instance is
-    /// unknown.
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the instance is unknown.
     pub fn generalized_contact_forces_in(
         &self,
         instance: ModelInstanceIndex,
@@ -272,8 +281,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// controllers.
     ///
     /// # Errors
-    /// Returns an error unless the plant has [`PositionSource::State`], or if the instance is
-    /// unknown.
+    /// Returns an error unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if the instance is unknown.
     pub fn net_actuation_in(&self, instance: ModelInstanceIndex) -> Result<OutputPort<Vec<T>>> {
         Ok(self.instance(instance)?.net_actuation)
     }

@@ -15,7 +15,7 @@ pub(super) const ALL: &str = "sensordata";
 pub struct MeasuredSensor {
     /// Name of the output port.
     pub name: String,
-    /// Index in [`MultibodyModel::model_sensors`].
+    /// Index in [`model_sensors`](tarragon_multibody::MultibodyModel::model_sensors).
     pub sensor: usize,
     /// Place in the port `sensordata`.
     pub range: Range<usize>,
@@ -27,7 +27,7 @@ pub struct MeasuredSensor {
 pub struct UnmeasuredSensor {
     /// Name, with that of the model if sensors of two models have the same name.
     pub name: String,
-    /// Index in [`MultibodyModel::model_sensors`].
+    /// Index in [`model_sensors`](tarragon_multibody::MultibodyModel::model_sensors).
     pub sensor: usize,
     /// Kind, by the name of the element of MJCF.
     pub kind: String,

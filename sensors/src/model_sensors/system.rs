@@ -10,7 +10,8 @@ use std::sync::Arc;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 
-/// Sensors of a plant's model files ([`MultibodyModel::model_sensors`]) that measure functions of
+/// Sensors of a plant's model files
+/// ([`model_sensors`](tarragon_multibody::MultibodyModel::model_sensors)) that measure functions of
 /// time, positions and velocities, as MuJoCo measures them. [`add_sensors_from_model`] adds and
 /// connects the system.
 ///
@@ -51,7 +52,7 @@ use tarragon_multibody::{MultibodyPlant, PlantParameters, SpatialVector};
 /// known. R is the reference frame, or the world W. A velocity in R is that which an observer sees
 /// who moves with R. The sign of a quaternion is that of the plant's poses; both signs are the same
 /// orientation. Masses are the parameters of the context, as in
-/// [`MultibodyPlantPorts::in_context`]. For
+/// [`in_context`](tarragon_multibody::MultibodyPlantPorts::in_context). For
 /// a subtree without mass, the center is the first body's, and its velocity is 0. Unlike in MuJoCo,
 /// `e_potential` leaves out the weight that `gravcomp` carries.
 ///
