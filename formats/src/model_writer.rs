@@ -18,7 +18,7 @@ use tarragon_multibody::MultibodyPlant;
 /// Everything that a model file declares is written: bodies, frames, joints, actuators,
 /// constraints, force elements, collision filters, and geometries if there is a scene. What
 /// building the plant adds is not. Numbers are written with all their digits. Settings of the plant
-/// that are no part of models, such as those of contact, are not written.
+/// that are no part of models, such as its contact settings, are not written.
 ///
 /// ```
 /// use nalgebra::Vector3;

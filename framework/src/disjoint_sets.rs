@@ -85,7 +85,7 @@ impl DisjointSets {
         true
     }
 
-    /// Returns the number of unions, those of elements in the same set not counted.
+    /// Returns the number of unions that joined two different sets.
     pub fn num_unions(&self) -> usize {
         self.united.len()
     }

@@ -141,8 +141,8 @@ impl<T: Scalar> ForceElementState<'_, T> {
         other.copied().unwrap_or_else(|| T::from(model))
     }
 
-    /// Returns the constants of a spring with a damper; `stiffness` and `damping` are those of the
-    /// model.
+    /// Returns the constants of a spring with a damper; `stiffness` and `damping` are the
+    /// model's.
     fn spring(&self, element: usize, stiffness: f64, damping: f64) -> SpringConstants<T> {
         SpringConstants {
             stiffness: self.constant(element, 0, stiffness),

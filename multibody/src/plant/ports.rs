@@ -168,7 +168,7 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
         Ok(self.dynamics()?.inputs.actuation)
     }
     /// Returns the input port of the efforts of a model instance's actuators (N m or N). They are
-    /// added to those of [`Self::actuation`].
+    /// added to the values of [`Self::actuation`].
     ///
     /// # Errors
     /// Returns an error unless the plant has

@@ -69,7 +69,7 @@ fn load<const R: usize>(columns: &[f64], stride: usize, first: usize) -> Tile<R>
     tile
 }
 
-/// Replaces elements by those of a tile, except for its first rows and columns, which are skipped.
+/// Stores a tile in place of elements, without its first rows and columns, which are skipped.
 #[inline(always)]
 fn store<const R: usize>(
     tile: &Tile<R>,

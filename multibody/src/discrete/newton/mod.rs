@@ -48,7 +48,7 @@ fn rows(constraint: usize, of: &ConvexConstraint) -> Range<usize> {
     first..first + of.law.num_rows()
 }
 
-/// Computes the velocities of all constraints, six numbers for each, from those of the island.
+/// Computes the velocities of all constraints, six numbers for each, from the island's velocities.
 fn to_constraints(
     p: &IslandProblem<'_>,
     blocks: &[LocalBlock],

@@ -122,8 +122,8 @@ impl MultibodyPlant {
     /// bodies of a joint, MJCF files that are read as by MuJoCo exclude a body and its parent, with
     /// all bodies that are welded to either, unless the parent is fixed to the world. Pairs of
     /// [`MultibodyPlantBuilder::exclude_collisions_between`] and of
-    /// [`MultibodyPlantBuilder::set_collision_masks`] are excluded as well, and those of
-    /// [`MultibodyPlantBuilder::add_contact_pair`] are allowed. Does nothing if the filters are
+    /// [`MultibodyPlantBuilder::set_collision_masks`] are excluded as well. The pairs
+    /// of [`MultibodyPlantBuilder::add_contact_pair`] are allowed. Does nothing if the filters are
     /// applied already.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
 
 impl MultibodyModel {
-    /// Returns the frames that were added, and those of the bodies; not those that building the
-    /// plant adds.
+    /// Returns the frames of all bodies and the frames that were added, without the internal frames
+    /// of a built plant.
     pub fn declared_frames(&self) -> impl Iterator<Item = (FrameIndex, &FixedOffsetFrame)> {
         self.frames()
             .take(self.frames.len() - self.num_internal_frames)

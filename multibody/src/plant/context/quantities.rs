@@ -83,8 +83,8 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     }
 
     /// Returns the sum of all forces of contact on a body or on one of its geometries, in W (N), as
-    /// the port `contact_results` reports them. `name` is that of a body (plain or scoped,
-    /// `model::body`) or else of a collision geometry.
+    /// the port `contact_results` reports them. `name` names a body (plain or scoped,
+    /// `model::body`) or else a collision geometry.
     ///
     /// ```
     /// use nalgebra::Isometry3;
@@ -123,7 +123,7 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     }
 
     /// Returns the sum of all forces of contact that one body or geometry exerts on another, in W
-    /// (N): the forces on `name`. Names are those of [`Self::contact_force`].
+    /// (N): the forces on `name`. Names mean the same as in [`Self::contact_force`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::contact_force`].

@@ -11,9 +11,9 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
-    /// Computes the forces at a state but for contact, joint damping, and actuators with gains that
-    /// have a desired state, and the part of the net actuation in it, in place of what `forces` and
-    /// `net_actuation` hold.
+    /// Computes the forces at a state, without contact, joint damping, and actuators with gains
+    /// that have a desired state, and the part of the net actuation in it, in place of what
+    /// `forces` and `net_actuation` hold.
     pub(super) fn explicit_forces<T: Scalar>(
         &self,
         step: &StepInputs<'_, T>,

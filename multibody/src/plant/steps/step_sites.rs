@@ -181,7 +181,7 @@ fn translations<T: Scalar>() -> SmallVec<[SpatialVector<T>; 3]> {
 
 impl MultibodyPlant {
     /// Finds where joint limits, controllers and constraints act, at the start of a step with its
-    /// free motion. `laws` are those of all actuators.
+    /// free motion. `laws` has one entry per actuator.
     pub(super) fn update_sites<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
