@@ -227,7 +227,7 @@ impl MultibodyModel {
         self.registration.as_ref().ok_or_else(|| {
             Error::state(
                 "the plant must be registered with a scene; call \
-                 `register_as_source_for_scene_graph` first",
+                 `register_as_source_for_scene_graph` on its builder first",
             )
         })
     }

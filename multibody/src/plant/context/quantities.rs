@@ -164,7 +164,11 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
             Ok(body) => return Ok(self.collision_geometries(body).to_vec()),
             Err(unknown) => unknown,
         };
-        let Some(query) = context.eval_optional_input(self.geometry_query()?)? else {
+        // Without a scene, there are no geometries to name.
+        let Ok(port) = self.geometry_query() else {
+            return Err(unknown);
+        };
+        let Some(query) = context.eval_optional_input(port)? else {
             return Err(unknown);
         };
         let inspector = query.inspector();
