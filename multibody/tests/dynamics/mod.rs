@@ -15,6 +15,7 @@ mod hydroelastic;
 mod options;
 mod parameters;
 mod polynomials;
+mod quantities;
 mod sleds;
 mod sleep;
 mod spatial_tendons;
