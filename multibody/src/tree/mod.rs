@@ -3,14 +3,12 @@
 
 mod coordinates;
 mod inboard_joint;
-mod islands;
 mod joint_graph;
 mod kinematic_tree;
 pub(crate) mod mobilizer;
 mod topology;
 
 pub(crate) use coordinates::CoordinateKind;
-pub(crate) use islands::Islands;
 pub(crate) use joint_graph::{JointGraph, ReversedJoint};
 pub(crate) use kinematic_tree::{KinematicTree, MobilizedBody};
 pub(crate) use topology::Topology;

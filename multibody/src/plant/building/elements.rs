@@ -96,7 +96,7 @@ impl MultibodyPlantBuilder {
         });
         self.model.default_free_poses.push(None);
         self.model.num_joints_as_child.push(0);
-        self.islands.push();
+        self.connected.push();
         self.model.taken.bodies.insert(instance, name, body);
         body
     }
@@ -194,7 +194,8 @@ impl MultibodyPlantBuilder {
             let what = || format!("joint '{}': X_FM", self.joint_name_to_tell(&joint));
             check_pose(what, x_fm)?;
         }
-        if !self.islands.join(joint.parent, joint.child) {
+        let (parent, child) = (joint.parent.index(), joint.child.index());
+        if !self.connected.unite(parent, child) {
             return Err(self.loop_error(&joint));
         }
         let [on_parent, on_child] = new_frames;

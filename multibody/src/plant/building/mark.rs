@@ -69,7 +69,7 @@ impl PlantMark {
             collision_masks: plant.collision_masks.len(),
             contact_pairs: plant.contact_pairs.len(),
             deformables: plant.deformables.len(),
-            num_joined: plant.islands.num_joined(),
+            num_joined: plant.connected.num_unions(),
             is_source: registration.is_some(),
             num_complete: registration.map_or(0, |r| r.num_complete),
             geometries: registration.map_or([(0, 0); 2], |r| {
@@ -94,7 +94,7 @@ impl PlantMark {
             taken.joints.remove(joint.model_instance(), &joint.name);
             plant.model.num_joints_as_child[joint.child.index()] -= 1;
         }
-        plant.islands.truncate(self.bodies, self.num_joined);
+        plant.connected.truncate(self.bodies, self.num_joined);
         for (i, actuator) in plant.model.actuators.drain(self.actuators..).enumerate() {
             let index = JointActuatorIndex::new(self.actuators + i);
             if let Some(joint) = actuator.joint() {

@@ -10,12 +10,12 @@ use crate::plant::element_names::ElementNames;
 use crate::plant::multibody_model::{MultibodyModel, PositionSource, check_time_step};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::spatial::SpatialInertia;
-use crate::tree::{Islands, JointGraph, ReversedJoint, Topology};
+use crate::tree::{JointGraph, ReversedJoint, Topology};
 use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::OnceLock;
-use tarragon_framework::math;
+use tarragon_framework::{DisjointSets, math};
 use tarragon_geometry::SceneGraph;
 
 /// Builder of a [`MultibodyPlant`]: bodies, joints and everything else is added to it, by hand or
@@ -42,8 +42,8 @@ use tarragon_geometry::SceneGraph;
 #[derive(Clone, Debug)]
 pub struct MultibodyPlantBuilder {
     pub(in crate::plant) model: MultibodyModel,
-    /// Bodies that joints connect, to find loops.
-    pub(super) islands: Islands,
+    /// Bodies that joints connect, to detect a loop when a joint closes it.
+    pub(super) connected: DisjointSets,
 }
 
 impl Deref for MultibodyPlantBuilder {
@@ -98,7 +98,7 @@ impl MultibodyPlantBuilder {
         };
         let mut builder = Self {
             model,
-            islands: Islands::default(),
+            connected: DisjointSets::default(),
         };
         // In the order of `ModelInstanceIndex::WORLD` and `DEFAULT`.
         for name in ["WorldModelInstance", "DefaultModelInstance"] {
