@@ -50,9 +50,7 @@ impl MultibodyModel {
     pub fn check_scene(&self, scene_graph: &SceneGraph) -> crate::error::Result<()> {
         self.registered()?.check_scene(scene_graph)
     }
-}
 
-impl MultibodyModel {
     /// Returns the default pose `X_WB` of a body that no joint of the model connects towards the
     /// world; the identity if none was set.
     pub fn default_free_body_pose(&self, body: BodyIndex) -> Isometry3<f64> {

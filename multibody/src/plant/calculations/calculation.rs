@@ -11,7 +11,7 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::steps::forward_dynamics::add_damping;
 use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
-use crate::tree::{CoordinateKind, Topology};
+use crate::tree::{CoordinateKind, KinematicTree};
 use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::Scalar;
 
@@ -19,7 +19,6 @@ use tarragon_framework::Scalar;
 #[derive(Clone, Copy)]
 pub(in crate::plant) struct Calculation<'a, T: Scalar> {
     pub(in crate::plant) plant: &'a MultibodyPlant,
-    pub(in crate::plant) topology: &'a Topology,
     pub(in crate::plant) positions: &'a PositionKinematics<T>,
     pub(in crate::plant) parameters: &'a ModelParameters<T>,
 }
@@ -31,9 +30,9 @@ impl MultibodyPlant {
         positions: &'a PositionKinematics<T>,
         parameters: &'a ModelParameters<T>,
     ) -> Result<Calculation<'a, T>> {
+        self.tree_of(positions)?;
         Ok(Calculation {
             plant: self,
-            topology: self.topology_of(positions)?,
             positions,
             parameters,
         })
@@ -43,23 +42,24 @@ impl MultibodyPlant {
 impl<'a, T: Scalar> Calculation<'a, T> {
     /// Checks that velocities belong to the plant.
     pub(in crate::plant) fn at(self, velocities: &VelocityKinematics<T>) -> Result<Self> {
-        velocities.check(&self.topology.tree)?;
+        velocities.check(self.tree())?;
         Ok(self)
     }
+    fn tree(&self) -> &'a KinematicTree {
+        &self.plant.topology.tree
+    }
     fn check_accelerations(&self, vdot: &[T]) -> Result<()> {
-        self.topology.check(CoordinateKind::Accelerations, vdot)
+        self.plant
+            .topology
+            .check(CoordinateKind::Accelerations, vdot)
     }
 
     pub(in crate::plant) fn mass_matrix(&self) -> DMatrix<T> {
-        dynamics::mass_matrix(
-            &self.topology.tree,
-            &self.parameters.inertias,
-            self.positions,
-        )
+        dynamics::mass_matrix(self.tree(), &self.parameters.inertias, self.positions)
     }
 
     pub(super) fn mass_matrix_diagonal(&self) -> Vec<T> {
-        let (tree, inertias) = (&self.topology.tree, &self.parameters.inertias);
+        let (tree, inertias) = (self.tree(), &self.parameters.inertias);
         dynamics::mass_matrix_diagonal(tree, 0..tree.nodes.len(), inertias, self.positions)
     }
 
@@ -67,7 +67,7 @@ impl<'a, T: Scalar> Calculation<'a, T> {
         let mut weights = self.plant.zero_forces();
         let gravity = |body| self.plant.gravity_on(body);
         weights.add_gravity(
-            &self.topology.tree,
+            self.tree(),
             &self.parameters.inertias,
             self.positions,
             gravity,
@@ -76,13 +76,13 @@ impl<'a, T: Scalar> Calculation<'a, T> {
     }
 
     pub(in crate::plant) fn gravity_forces(&self) -> Vec<T> {
-        dynamics::project(&self.topology.tree, self.positions, &self.weights().spatial)
+        dynamics::project(self.tree(), self.positions, &self.weights().spatial)
     }
 
     pub(in crate::plant) fn bias_term(&self, velocities: &VelocityKinematics<T>) -> Vec<T> {
         let inertias = &self.parameters.inertias;
         dynamics::inverse_dynamics(
-            &self.topology.tree,
+            self.tree(),
             inertias,
             self.positions,
             velocities,
@@ -99,7 +99,7 @@ impl<'a, T: Scalar> Calculation<'a, T> {
     ) -> Result<Vec<T>> {
         self.check_accelerations(vdot)?;
         let mut tau = dynamics::inverse_dynamics(
-            &self.topology.tree,
+            self.tree(),
             &self.parameters.inertias,
             self.positions,
             velocities,
@@ -140,11 +140,7 @@ impl<'a, T: Scalar> Calculation<'a, T> {
 
     pub(in crate::plant) fn center_of_mass(&self) -> Result<Vector3<T>> {
         let total = self.moving_mass()?;
-        let moment = dynamics::first_moment(
-            &self.topology.tree,
-            &self.parameters.inertias,
-            self.positions,
-        );
+        let moment = dynamics::first_moment(self.tree(), &self.parameters.inertias, self.positions);
         Ok(moment * (T::one() / total))
     }
 
@@ -160,7 +156,7 @@ impl<'a, T: Scalar> Calculation<'a, T> {
     pub(in crate::plant) fn center_of_mass_jacobian(&self) -> Result<Matrix3xX<T>> {
         let (total, inertias) = (self.moving_mass()?, &self.parameters.inertias);
         let jacobian =
-            dynamics::center_of_mass_jacobian(&self.topology.tree, inertias, self.positions, total);
+            dynamics::center_of_mass_jacobian(self.tree(), inertias, self.positions, total);
         Ok(jacobian)
     }
 
@@ -170,30 +166,23 @@ impl<'a, T: Scalar> Calculation<'a, T> {
         p_wop_w: &Vector3<T>,
     ) -> SpatialVector<T> {
         let inertias = &self.parameters.inertias;
-        dynamics::spatial_momentum(
-            &self.topology.tree,
-            inertias,
-            self.positions,
-            velocities,
-            p_wop_w,
-        )
+        dynamics::spatial_momentum(self.tree(), inertias, self.positions, velocities, p_wop_w)
     }
 
     pub(in crate::plant) fn kinetic_energy(&self, velocities: &VelocityKinematics<T>) -> T {
         let inertias = &self.parameters.inertias;
-        dynamics::kinetic_energy(&self.topology.tree, inertias, self.positions, velocities)
+        dynamics::kinetic_energy(self.tree(), inertias, self.positions, velocities)
     }
 
     pub(in crate::plant) fn potential_energy(&self) -> T {
         let mut energy = T::zero();
         for (body, _) in self.plant.bodies().skip(1) {
             let inertias = &self.parameters.inertias;
-            let moment =
-                dynamics::first_moment_of(&self.topology.tree, inertias, self.positions, body);
+            let moment = dynamics::first_moment_of(self.tree(), inertias, self.positions, body);
             let g = self.plant.gravity_on(body);
             energy -= moment.x * g.x + moment.y * g.y + moment.z * g.z;
         }
-        let elements = self.element_powers(&VelocityKinematics::at_rest(&self.topology.tree));
+        let elements = self.element_powers(&VelocityKinematics::at_rest(self.tree()));
         elements.iter().fold(energy, |sum, e| sum + e.energy)
     }
 
@@ -208,13 +197,9 @@ impl<'a, T: Scalar> Calculation<'a, T> {
         &'b self,
         velocities: &'b VelocityKinematics<T>,
     ) -> ForceElementState<'b, T> {
-        ForceElementState {
-            topology: self.topology,
-            frames: &self.plant.frames,
-            positions: self.positions,
-            velocities,
-            constants: &self.parameters.elements,
-        }
+        let constants = &self.parameters.elements;
+        self.plant
+            .element_state(self.positions, velocities, constants)
     }
 
     pub(in crate::plant) fn conservative_power(&self, velocities: &VelocityKinematics<T>) -> T {
@@ -269,7 +254,7 @@ impl Calculation<'_, f64> {
         };
         let inertias = &self.parameters.inertias;
         let mut derivatives = dynamics::inverse_dynamics_derivatives(
-            &self.topology.tree,
+            self.tree(),
             inertias,
             self.positions,
             velocities,

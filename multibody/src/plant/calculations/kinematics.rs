@@ -8,7 +8,7 @@ use crate::kinematics::{
 use crate::model::{BodyIndex, FrameIndex};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::spatial::SpatialVector;
-use crate::tree::{CoordinateKind, KinematicTree, Topology};
+use crate::tree::{CoordinateKind, KinematicTree};
 use nalgebra::{Isometry3, Matrix3xX, Matrix6xX, Vector3};
 use tarragon_framework::Scalar;
 
@@ -229,16 +229,8 @@ impl MultibodyPlant {
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<&KinematicTree> {
-        Ok(&self.topology_of(positions)?.tree)
-    }
-
-    /// Returns the plant's topology, after a check that `positions` belongs to it.
-    pub(in crate::plant) fn topology_of<T: Scalar>(
-        &self,
-        positions: &PositionKinematics<T>,
-    ) -> Result<&Topology> {
-        let topology = &self.topology;
-        positions.check(&topology.tree)?;
-        Ok(topology)
+        let tree = &self.topology.tree;
+        positions.check(tree)?;
+        Ok(tree)
     }
 }

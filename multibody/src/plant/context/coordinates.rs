@@ -8,7 +8,7 @@ use crate::tree::CoordinateKind;
 use nalgebra::{Isometry3, Vector3};
 use std::ops::Range;
 use tarragon_framework::prelude::InputPort;
-use tarragon_framework::{Context, Scalar, counted};
+use tarragon_framework::{Context, Scalar};
 
 impl<T: Scalar> MultibodyPlantPorts<T> {
     /// Returns the positions q of the plant in a context, from its state or its input port
@@ -242,7 +242,6 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
             (None, Some(state)) => context.xc(state)?,
             (None, None) => &[],
         };
-        self.check_state(x.len())?;
         Ok(Some(x[range].to_vec()))
     }
 
@@ -257,7 +256,6 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
             (None, Some(state)) => context.xc_mut(state)?,
             (None, None) => &mut [],
         };
-        self.check_state(x.len())?;
         x[range].copy_from_slice(values);
         Ok(())
     }
@@ -295,17 +293,5 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
             CoordinateKind::Velocities => (self.velocity, nq..nq + nv),
             _ => (self.position, 0..nq),
         }
-    }
-
-    fn check_state(&self, found: usize) -> Result<()> {
-        let expected = self.num_positions() + self.num_velocities();
-        if found == expected {
-            return Ok(());
-        }
-        Err(Error::invalid(format!(
-            "MultibodyPlant: the state must have {elements}, got {found}; pass the ports of \
-             this plant",
-            elements = counted(expected, "element")
-        )))
     }
 }

@@ -8,7 +8,7 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::ports::MultibodyPlantPorts;
 use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
-use crate::tree::{CoordinateKind, Topology};
+use crate::tree::CoordinateKind;
 use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::{Context, Scalar};
 
@@ -18,7 +18,6 @@ use tarragon_framework::{Context, Scalar};
 #[derive(Clone, Debug)]
 pub struct PlantInContext<'a, T: Scalar> {
     plant: &'a MultibodyPlant,
-    topology: &'a Topology,
     positions: PositionKinematics<T>,
     velocities: VelocityKinematics<T>,
     parameters: ModelParameters<T>,
@@ -40,7 +39,6 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// let mut b = DiagramBuilder::new();
     /// let plant = b.add("plant", plant);
     /// let mut ctx = b.build()?.default_context();
-    /// let system = plant.system();
     /// plant.set_velocities(&mut ctx, &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0])?;
     /// plant.set_mass(&mut ctx, ball, 10.0)?;
     /// let here = plant.in_context(&ctx)?;
@@ -64,7 +62,6 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
         };
         Ok(PlantInContext {
             plant: self,
-            topology: &self.topology,
             positions,
             velocities,
             parameters,
@@ -76,7 +73,6 @@ impl<T: Scalar> PlantInContext<'_, T> {
     fn calculation(&self) -> Calculation<'_, T> {
         Calculation {
             plant: self.plant,
-            topology: self.topology,
             positions: &self.positions,
             parameters: &self.parameters,
         }

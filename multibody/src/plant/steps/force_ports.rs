@@ -71,7 +71,7 @@ impl<T: Scalar> DynamicsEntries<T> {
                 .map(|constraint| plant.inactive_constraints.contains(&constraint))
                 .collect(),
         });
-        let parameters = ParameterHandles::declare(plant, d);
+        let parameters = ParameterHandles::declare(d);
         let resolved = d.cache_entry(
             "parameters",
             Arc::new(ModelParameters::empty()),

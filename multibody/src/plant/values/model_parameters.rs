@@ -143,30 +143,13 @@ struct Slot {
     present: [bool; 5],
 }
 
-fn sizes(plant: &MultibodyPlant) -> [usize; 4] {
-    [
-        plant.bodies.len(),
-        plant.joints.len(),
-        plant.actuators.len(),
-        plant.force_elements.len(),
-    ]
-}
-
 /// Places of the numbers in a context.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::plant) struct ParameterLayout {
-    /// Numbers of bodies, joints, actuators and force elements of the plant.
-    sizes: [usize; 4],
     slots: BTreeMap<ParameterOwner, Slot>,
 }
 
 impl ParameterLayout {
-    fn new(plant: &MultibodyPlant) -> Self {
-        Self {
-            sizes: sizes(plant),
-            slots: BTreeMap::new(),
-        }
-    }
     fn numbers<'a, T>(&self, values: &'a [T], owner: ParameterOwner) -> Option<&'a [T]> {
         self.slots.get(&owner).map(|slot| slot.of(values))
     }
@@ -225,13 +208,10 @@ pub(in crate::plant) struct ParameterHandles<T: Scalar> {
 }
 
 impl<T: Scalar> ParameterHandles<T> {
-    pub(in crate::plant) fn declare(
-        plant: &MultibodyPlant,
-        d: &mut Declare<MultibodyPlant, T>,
-    ) -> Self {
+    pub(in crate::plant) fn declare(d: &mut Declare<MultibodyPlant, T>) -> Self {
         Self {
             values: d.param(vec![]),
-            layout: d.param(ParameterLayout::new(plant)),
+            layout: d.param(ParameterLayout::default()),
         }
     }
 }
