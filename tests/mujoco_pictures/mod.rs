@@ -146,7 +146,7 @@ impl Model {
     }
     fn read_with(file: &Path, sky: bool) -> Result<Self> {
         let mut b = DiagramBuilder::new();
-        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.0)?, SceneGraph::new());
+        let (mut plant, mut scene) = (MultibodyPlantBuilder::new(0.001)?, SceneGraph::new());
         plant.register_as_source_for_scene_graph(&mut scene)?;
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);

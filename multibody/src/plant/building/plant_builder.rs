@@ -15,7 +15,7 @@ use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::OnceLock;
-use tarragon_framework::{DisjointSets, math};
+use tarragon_framework::{DisjointSets, counted, math};
 use tarragon_geometry::SceneGraph;
 
 /// Builder of a [`MultibodyPlant`]: bodies, joints and everything else is added to it, by hand or
@@ -126,8 +126,10 @@ impl MultibodyPlantBuilder {
     ///
     /// # Errors
     /// Returns an error if a joint with several degrees of freedom has its child nearer to the
-    /// world than its parent.
+    /// world than its parent, or if the plant has constraints and time step 0, unless its positions
+    /// come from an input port.
     pub fn build(mut self) -> Result<MultibodyPlant> {
+        self.check_time_step_of_constraints()?;
         let mut graph = JointGraph::new(self.bodies.len(), &self.joints);
         let bases = graph.free_bases(&self.joints);
         for body in bases.map_err(|at| self.reversed_error(&at))? {
@@ -160,6 +162,21 @@ impl MultibodyPlantBuilder {
         let mut plant = self.build()?;
         plant.join_scene(scene_graph)?;
         Ok(plant)
+    }
+
+    /// Checks that a plant whose constraints act moves in steps.
+    fn check_time_step_of_constraints(&self) -> Result<()> {
+        let moves = self.position_source == PositionSource::State;
+        let active = self.constraints.len() - self.inactive_constraints.len();
+        if active == 0 || !moves || self.time_step > 0.0 {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "MultibodyPlant: the time step must be positive for constraints to act, got 0 and \
+             {constraints}; use a positive time step, or `PositionSource::InputPort` for a plant \
+             that forces do not move",
+            constraints = counted(active, "constraint")
+        )))
     }
 
     #[cold]

@@ -103,9 +103,9 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     /// `constraint` is its index in [`MultibodyModel::constraints`].
     ///
     /// # Errors
-    /// Returns an error if the constraint is unknown, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if the context belongs to
-    /// another diagram.
+    /// Returns an error if the constraint is unknown, if it is switched on in continuous time (time
+    /// step 0), unless the plant has [`PositionSource::State`](crate::PositionSource::State), or if
+    /// the context belongs to another diagram.
     pub fn set_constraint_active(
         &self,
         context: &mut Context<T>,
@@ -114,6 +114,11 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
     ) -> Result<()> {
         self.check_constraint(constraint)?;
         let status = self.dynamics()?.status;
+        if active && self.time_step == 0.0 {
+            return Err(Error::unsupported(format!(
+                "constraint {constraint} can act only with a positive time step, got time step 0"
+            )));
+        }
         context.param_mut(status)?.inactive[constraint] = !active;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::dynamics_result::DynamicsResult;
 use super::forward_dynamics::add_damping;
 use crate::dynamics::MultibodyForces;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plant::contact::ended_contacts::EndedContacts;
 use crate::plant::contact::hydroelastic;
 use crate::plant::contact::scene_contacts::SceneContacts;
@@ -14,7 +14,7 @@ use crate::plant::sleep_state::{SleepState, Sleepers};
 use crate::plant::values::contact_materials::ContactMaterials;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
-use tarragon_framework::{Scalar, counted};
+use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
     /// Computes the accelerations at a state, with all forces.
@@ -27,24 +27,9 @@ impl MultibodyPlant {
             positions,
             velocities,
             inputs,
-            status,
             parameters,
             ..
         } = *step;
-        if status.locked.contains(&true) {
-            return Err(Error::unsupported(
-                "MultibodyPlant: joints can be locked only with a positive time step, got time step \
-                 0 and a locked joint; use a positive time step",
-            ));
-        }
-        let active = |i: usize| !status.inactive.get(i).copied().unwrap_or(false);
-        if (0..self.constraints.len()).any(active) {
-            return Err(Error::unsupported(format!(
-                "MultibodyPlant: constraints act only with a positive time step, got time step 0 and \
-                 {constraints}; use a positive time step",
-                constraints = counted(self.constraints.len(), "constraint")
-            )));
-        }
         let (mut forces, mut net_actuation) = (MultibodyForces::zero(0, 0), vec![]);
         self.explicit_forces(step, |_| false, &mut forces, &mut net_actuation);
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
