@@ -44,10 +44,17 @@ struct World {
 impl World {
     /// Creates a world of free bodies, with a rigid floor if `has_floor` is true.
     fn new(time_step: f64, has_floor: bool, bodies: &[(Shape, ProximityProperties)]) -> Self {
-        let (mut plant, mut scene) = (
-            MultibodyPlantBuilder::new(time_step).unwrap(),
-            SceneGraph::new(),
-        );
+        let plant = MultibodyPlantBuilder::new(time_step).unwrap();
+        Self::with_settings(plant, has_floor, bodies)
+    }
+
+    /// Does the same with the settings of a plant.
+    fn with_settings(
+        mut plant: MultibodyPlantBuilder,
+        has_floor: bool,
+        bodies: &[(Shape, ProximityProperties)],
+    ) -> Self {
+        let mut scene = SceneGraph::new();
         plant.set_contact_model(ContactModel::Hydroelastic);
         plant.set_use_sampled_output_ports(false).unwrap();
         plant
@@ -323,4 +330,23 @@ fn a_ball_with_dissipation_comes_to_rest_in_discrete_time() {
     assert!(growth < 1e-7 * FALLEN, "{growth}");
     assert!(kinetic < 1e-12 * FALLEN, "{kinetic}");
     assert!(weight.abs() < 1e-6, "{weight}");
+}
+
+/// Without friction, nothing but sleep would stop a ball that turns slowly about the vertical.
+#[test]
+fn bodies_with_contact_surfaces_stay_awake() {
+    let mut plant = MultibodyPlantBuilder::new(1e-3).unwrap();
+    let settings = SleepSettings::default();
+    plant.set_sleep_settings(Some(settings)).unwrap();
+    let ball = (Sphere::new(RADIUS).unwrap().into(), compliant(0.0, 5.0));
+    let world = World::with_settings(plant, true, &[ball]);
+    let mut context = world.at_height(RADIUS);
+    let spin = 0.5 * settings.speed;
+    let v = [0.0, 0.0, spin, 0.0, 0.0, 0.0];
+    world.plant.set_velocities(&mut context, v).unwrap();
+    let mut sim = Simulator::new(&world.diagram, context).unwrap();
+    sim.advance_to(2.0).unwrap();
+    let v = world.plant.velocities(sim.context()).unwrap();
+    assert!(v.iter().all(|v| v.abs() < settings.speed), "at rest: {v:?}");
+    assert!((v[2] - spin).abs() < 1e-9, "{v:?}");
 }

@@ -121,7 +121,8 @@ impl MultibodyPlantBuilder {
     /// connect fall asleep together: their velocities become 0, their forces stay as they are, and
     /// steps no longer spend time on them. They wake as soon as an input that acts on them, their
     /// state, a parameter or the geometry of the scene changes, or something awake touches them. A
-    /// body that always moves more slowly than the settings say falls asleep, too.
+    /// body that always moves more slowly than the settings say falls asleep, too. Bodies with
+    /// contact surfaces ([`ContactModel::Hydroelastic`]) stay awake.
     ///
     /// ```
     /// use tarragon_multibody::{MultibodyPlantBuilder, SleepSettings};

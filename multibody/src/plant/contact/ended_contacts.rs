@@ -216,6 +216,12 @@ impl<T: Scalar> EndedContacts<T> {
         })
     }
 
+    /// Returns the bodies of all contacts on surfaces, once per face.
+    pub(in crate::plant) fn bodies_with_surfaces(&self) -> impl Iterator<Item = BodyIndex> {
+        let faces = self.contacts.sites.real[self.num_points()..].iter();
+        faces.flat_map(|site| site.bodies)
+    }
+
     /// Returns the bodies of all contacts at points.
     pub(in crate::plant) fn bodies(&self) -> impl Iterator<Item = [BodyIndex; 2]> {
         let known = self.known.iter().map(|pair| [pair.body_a, pair.body_b]);

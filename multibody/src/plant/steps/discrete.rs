@@ -3,7 +3,7 @@
 use super::dynamics_result::DynamicsResult;
 use super::step_work::DynamicsWork;
 use crate::discrete::{SolvedSites, join_if};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinematics::{self, PositionKinematics};
 use crate::plant::contact::scene_contacts::SceneContacts;
 use crate::plant::deformable::{DeformableStart, EndedSites};
@@ -69,13 +69,6 @@ impl MultibodyPlant {
             locked,
             ..
         } = work;
-        if self.contact.sleep.is_some() && !contacts.surfaces.is_empty() {
-            return Err(Error::unsupported(
-                "MultibodyPlant: bodies with hydroelastic contact cannot sleep yet; do without \
-                 sleep settings, or choose ContactModel::Point",
-            ));
-        }
-
         let start = self.step_start(step, forces, locked, &sleepers);
         self.update_sites(sites, step, &start, solver.v_star(), &sleepers, laws)?;
         let fail = |failure| self.step_error(&failure);

@@ -177,6 +177,11 @@ impl MultibodyPlant {
                 0
             };
         }
+        for body in out.contacts.bodies_with_surfaces() {
+            if let Some(tree) = trees.of_body(body) {
+                state.rest_steps[tree] = 0;
+            }
+        }
         let needed = (settings.time / self.time_step).ceil();
         let rested = |steps: u32| f64::from(steps) >= needed;
         if !state.rest_steps.iter().any(|steps| rested(*steps)) {
