@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     scene.add_renderer("cpu", RenderEngineCpu::new(engine)?)?;
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.package_map_mut().populate_from_folder(models)?;
-    let added = parser.add_models(format!("{models}/scenes/table_top.dmd.yaml"))?;
+    let added = parser.add_models(format!("{models}/scenes/table_top_planning.dmd.yaml"))?;
     let plant = plant.build_with_scene(&mut scene)?;
     let names = added.iter().map(|model| plant.model_instance_name(*model));
     println!(

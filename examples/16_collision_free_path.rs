@@ -126,7 +126,7 @@ impl EdgeChecker {
         let inspector = ctx.eval(scene.query)?.inspector();
         let ids = inspector.geometry_ids_with_role(Role::Proximity);
         let each: BTreeMap<GeometryId, Reach> = ids
-            .map(|id| Ok((id, reach(plant.system(), inspector, id)?)))
+            .map(|id| Ok((id, reach(plant, inspector, id)?)))
             .collect::<AnyResult<_>>()?;
         let pairs = inspector.collision_candidates().into_iter();
         Ok(Self {
@@ -202,7 +202,7 @@ fn main() -> AnyResult<()> {
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.package_map_mut().populate_from_folder(&models)?;
-    parser.add_models(models.join("scenes/table_top.dmd.yaml"))?;
+    parser.add_models(models.join("scenes/table_top_planning.dmd.yaml"))?;
     let plant = plant.build_with_scene(&mut scene)?;
 
     // Paths move the arm; everything else stays at its default.

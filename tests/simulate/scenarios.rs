@@ -36,6 +36,23 @@ fn a_scenario_is_a_whole_experiment() {
 }
 
 /// Cameras see the skybox of a model behind it.
+/// Things of the scene stand on the table as its directives say, so nothing has to move.
+#[test]
+fn things_rest_on_the_table_of_the_example_scene() {
+    let folder = model("");
+    let packages = ["--until", "0.3", "--package", folder.to_str().unwrap()];
+    let log = log_of(&model("scenes/table_top.yaml"), &packages);
+    for thing in ["mug", "box", "can", "bottle", "ball", "block"] {
+        for part in ["qw", "qx", "qy", "qz", "x", "y", "z"] {
+            let name = format!("{thing}::{thing}_{part}.q");
+            let moved = (log.last(&name) - log.column(&name)[0]).abs();
+            // They sink by m g / k, which is less than 20 micrometers at 1e6 N/m.
+            assert!(moved < 2e-5, "{name} moved by {moved}");
+        }
+    }
+    assert!(*log.column("contacts").last().unwrap() >= 6.0);
+}
+
 #[test]
 fn skyboxes_are_behind_what_cameras_see() {
     let folder = tempfile::tempdir().unwrap();

@@ -74,7 +74,14 @@ def table_top(scene, motion):
     lines += add_frame("grasp", "gripper::gripper", (0, 0, hand.HEIGHT + 0.05))
     lines += add_frame("wrist_camera", "gripper::gripper", (0.055, 0, 0.03), (0, math.radians(-15), 0))
     lines += add_frame("overview_camera", "world", EYE, look_at(EYE, TARGET))
-    # Objects that stand on the table touch it, which must not be reported as a collision.
+    return "\n".join(lines) + "\n"
+
+
+def table_top_planning(scene):
+    """The same for motion planning, where objects that stand on the table do not collide with it."""
+    things = [o["name"] for o in scene["objects"] if o["name"] != "table"]
+    lines = ["# The same scene to plan motions: things may touch the table. Made by make_models.py."]
+    lines += ["directives:", "- add_directives:", f"    file: package://{NAME}/table_top.dmd.yaml"]
     lines += ["- add_collision_filter_group:", "    name: things"]
     lines += ["    members:"] + [f"    - {name}::{name}" for name in things]
     lines += ["    ignored_collision_filter_groups: [table]"]
@@ -85,5 +92,6 @@ def table_top(scene, motion):
 def files(scene, motion):
     return {
         "table_top.dmd.yaml": table_top(scene, motion),
+        "table_top_planning.dmd.yaml": table_top_planning(scene),
         "package.xml": model.package_xml(NAME, "Scenes of the other packages"),
     }
