@@ -136,12 +136,10 @@ fn solve(
 
 /// Poses of the block: in the world, and in the grasp frame.
 fn block_poses(
-    ports: &MultibodyPlantPorts<f64>,
-    plant: &MultibodyPlant,
+    plant: &MultibodyPlantPorts<f64>,
     context: &Context<f64>,
 ) -> Result<(Isometry3<f64>, Isometry3<f64>)> {
-    let positions = plant.calc_position_kinematics(&ports.positions(context)?)?;
-    let pose = |name| plant.calc_frame_pose(&positions, plant.frame_by_name(name)?);
+    let pose = |name| plant.frame_pose(context, plant.frame_by_name(name)?);
     let (block, grasp) = (pose("block")?, pose("grasp")?);
     Ok((block, grasp.inverse() * block))
 }
@@ -204,19 +202,11 @@ fn main() -> Result<()> {
     meshcat.start_recording(32.0, true)?;
     println!("phase   |  block at x, y, z (m)   | finger (N) | moved in the gripper");
     let mut held = None;
-    let system = plant.system();
-    let [block, finger] = ["block", "left_finger"].map(|name| system.body_by_name(name));
-    let (block, finger) = (block?, finger?);
     for ((name, ..), end) in PHASES.iter().zip(&breaks[1..]) {
         sim.advance_to(*end)?;
         let context = sim.context();
-        let (pose, in_grasp) = block_poses(&plant, system, context)?;
-        let contacts = context.eval(plant.contact_results()?)?;
-        let of_finger = contacts
-            .point_pairs()
-            .iter()
-            .filter(|c| [(c.body_a, c.body_b), (c.body_b, c.body_a)].contains(&(finger, block)));
-        let force: Vector3<f64> = of_finger.map(|c| c.contact_force).sum();
+        let (pose, in_grasp) = block_poses(&plant, context)?;
+        let force = plant.contact_force_between(context, "block", "left_finger")?;
         if *name == "grasp" {
             held = Some(in_grasp);
         }
@@ -239,7 +229,7 @@ fn main() -> Result<()> {
         save_image(context.eval(camera.color_image)?, &picture)?;
     }
     // On the box, whose top is 85 mm above the table, upright and at rest.
-    let (pose, _) = block_poses(&plant, system, sim.context())?;
+    let (pose, _) = block_poses(&plant, sim.context())?;
     let off = pose.translation.vector - Vector3::new(0.52, 0.1, 0.086);
     let upright = pose.rotation * Vector3::z_axis();
     assert!(

@@ -113,8 +113,7 @@ fn main() -> Result<()> {
     );
     let k = discrete_lqr(&line.a, &line.b, &q, &r).ok_or("the Riccati equation has no solution")?;
     println!("torque of the left wheel by the state (N m per rad, m and their rates):");
-    let system = plant.system();
-    let names = [system.position_names(), system.velocity_names()].concat();
+    let names = [plant.position_names(), plant.velocity_names()].concat();
     for (name, k) in names.iter().zip(&k.row(0)) {
         if k.abs() > 0.1 {
             println!("  {name:8} {:7.2}", -k);

@@ -100,13 +100,8 @@ fn add_visualizers(
 }
 
 /// Returns the pose of the mug in the palm.
-fn mug_in_palm(
-    ports: &MultibodyPlantPorts<f64>,
-    plant: &MultibodyPlant,
-    context: &Context<f64>,
-) -> Result<Isometry3<f64>> {
-    let positions = plant.calc_position_kinematics(&ports.positions(context)?)?;
-    let pose = |name| plant.calc_frame_pose(&positions, plant.frame_by_name(name)?);
+fn mug_in_palm(plant: &MultibodyPlantPorts<f64>, context: &Context<f64>) -> Result<Isometry3<f64>> {
+    let pose = |name| plant.frame_pose(context, plant.frame_by_name(name)?);
     Ok(pose("palm")?.inverse() * pose("mug")?)
 }
 
@@ -143,16 +138,15 @@ fn main() -> Result<()> {
         "phase | finger | area (mm^2) | faces | pressure (kPa) | grip (N) | moment (N mm) | \
          the mug has moved"
     );
-    let system = plant.system();
     let mut held = None;
     for ((phase, ..), end) in PHASES.iter().zip(&breaks[1..]) {
         sim.advance_to(*end)?;
-        let now = mug_in_palm(&plant, system, sim.context())?;
+        let now = mug_in_palm(&plant, sim.context())?;
         let moved = held.get_or_insert(now).inverse() * now;
         let (slip, turn) = (moved.translation.vector.norm(), moved.rotation.angle());
         let contacts = sim.context().eval(plant.contact_results()?)?;
         for finger in ["left_finger", "right_finger"] {
-            let body = system.body_by_name(finger)?;
+            let body = plant.body_by_name(finger)?;
             let of_finger = contacts
                 .hydroelastic_contacts()
                 .iter()
