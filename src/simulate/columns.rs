@@ -31,26 +31,8 @@ pub(super) struct GivenValues {
 
 impl StateColumns {
     pub(super) fn new(plant: &MultibodyPlant) -> Result<Self> {
-        let (mut positions, mut velocities) = (
-            vec![String::new(); plant.num_positions()],
-            vec![String::new(); plant.num_velocities()],
-        );
-        for (index, joint) in plant.joints() {
-            let model = plant.model_instance_name(joint.model_instance())?;
-            let label = |columns: &mut [String], names: &[String], suffix: &str| {
-                for (column, name) in columns.iter_mut().zip(names) {
-                    *column = format!("{model}::{name}.{suffix}");
-                }
-            };
-            let start = plant.position_start(index)?;
-            let range = start..start + joint.num_positions();
-            let names = &plant.position_names()[range.clone()];
-            label(&mut positions[range], names, "q");
-            let start = plant.velocity_start(index)?;
-            let range = start..start + joint.num_velocities();
-            let names = &plant.velocity_names()[range.clone()];
-            label(&mut velocities[range], names, "v");
-        }
+        let mut positions = plant.state_names();
+        let velocities = positions.split_off(plant.num_positions());
         let inputs = plant.actuators().iter().map(|actuator| {
             let model = plant.model_instance_name(actuator.model_instance())?;
             Ok(format!("{model}::{}.u", actuator.name()))

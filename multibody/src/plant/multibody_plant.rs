@@ -78,6 +78,22 @@ impl MultibodyPlant {
     pub fn velocity_names(&self) -> &[String] {
         &self.topology.velocity_names
     }
+    /// Returns the names of the state `[q; v]`, each with its model instance: `arm::elbow.q`,
+    /// `arm::elbow.v`. Logs of the port `state` have them as columns.
+    pub fn state_names(&self) -> Vec<String> {
+        let nq = self.num_positions();
+        let mut names = vec![String::new(); nq + self.num_velocities()];
+        for (joint, (q, v)) in self.joints.iter().zip(&self.topology.starts) {
+            let model = &self.model_instances[joint.model_instance().index()];
+            for k in *q..*q + joint.num_positions() {
+                names[k] = format!("{model}::{}.q", self.position_names()[k]);
+            }
+            for k in *v..*v + joint.num_velocities() {
+                names[nq + k] = format!("{model}::{}.v", self.velocity_names()[k]);
+            }
+        }
+        names
+    }
     /// Returns the index of the first position of a joint.
     ///
     /// # Errors

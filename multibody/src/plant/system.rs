@@ -88,10 +88,14 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             PositionSource::State => CoordinateSource::Continuous,
         };
         let state = (self.position_source == PositionSource::State).then(|| {
-            d.vector_output("state", nq + nv, source.dep(), move |_, ctx, y| {
+            let state = d.vector_output("state", nq + nv, source.dep(), move |_, ctx, y| {
                 y.copy_from_slice(source.read(ctx)?);
                 Ok(())
-            })
+            });
+            let names = self.state_names();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            d.name_elements(&state, &names);
+            state
         });
 
         let velocity = match source {
