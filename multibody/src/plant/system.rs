@@ -309,6 +309,14 @@ pub fn add_multibody_plant_scene_graph(
     mut scene_graph: SceneGraph,
 ) -> Result<(Block<MultibodyPlant>, Block<SceneGraph>)> {
     let plant = plant.into_plant(&mut scene_graph)?;
+    add_and_connect(builder, plant, scene_graph)
+}
+
+fn add_and_connect(
+    builder: &mut DiagramBuilder,
+    plant: MultibodyPlant,
+    scene_graph: SceneGraph,
+) -> Result<(Block<MultibodyPlant>, Block<SceneGraph>)> {
     let plant = builder.add("plant", plant);
     let scene_graph = builder.add("scene_graph", scene_graph);
     if let (Some(source), Some(geometry_pose)) = (plant.source_id(), plant.geometry_pose) {
@@ -351,10 +359,18 @@ pub fn compute_default_scene_aabb(
     role: Role,
 ) -> Result<Option<Aabb>> {
     let mut scene_graph = scene_graph.clone();
-    let mut plant = plant.clone().into_plant(&mut scene_graph)?;
+    let plant = plant.clone().into_plant(&mut scene_graph)?;
+    default_scene_aabb(plant, scene_graph, role)
+}
+
+fn default_scene_aabb(
+    mut plant: MultibodyPlant,
+    scene_graph: SceneGraph,
+    role: Role,
+) -> Result<Option<Aabb>> {
     plant.model.position_source = PositionSource::State;
     let mut builder = DiagramBuilder::new();
-    let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
+    let (_, scene_graph) = add_and_connect(&mut builder, plant, scene_graph)?;
     let ctx = builder.build()?.default_context();
     ctx.eval(scene_graph.query)?.compute_scene_aabb(role)
 }
