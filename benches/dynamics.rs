@@ -291,8 +291,8 @@ fn steps(c: &mut Criterion) {
     }
 }
 
-/// Heaps of 50 spheres, the counterpart of `drake/i_heaps.py`: the mean step from 2 s to 2.25 s of
-/// simulated time over several heaps, because each rolls in its own way.
+/// Heaps of 50 spheres, the counterpart of `engines/drake/i_heaps.py`: the mean step from 2 s to
+/// 2.25 s of simulated time over several heaps, because each rolls in its own way.
 fn heaps(c: &mut Criterion) {
     const HEAPS: u32 = 16;
     const STEPS: u32 = 250;

@@ -1,4 +1,4 @@
-//! Benches of images and poses over LCM, the counterpart of `drake/i_lcm.py`.
+//! Benches of images and poses over LCM, the counterpart of `engines/drake/i_lcm.py`.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]

@@ -1,5 +1,5 @@
-//! Benches of reading model files, the counterpart of `f_parsing.py`, and of `mujoco/f_mjcf.py` for
-//! MJCF files.
+//! Benches of reading model files, the counterpart of `f_parsing.py`, and of
+//! `engines/mujoco/f_mjcf.py` for MJCF files.
 //!
 //! The URDF and SDFormat files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder
 //! `share/drake` of Drake's Python package), or those of the reference set.

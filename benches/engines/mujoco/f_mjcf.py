@@ -1,4 +1,4 @@
-"""F. Reading of MJCF files by MuJoCo, next to ../parsing.rs, whose ids it uses.
+"""F. Reading of MJCF files by MuJoCo, next to benches/parsing.rs, whose ids it uses.
 
 The first three files are those of the bench, below TARRAGON_REFERENCE where they are not ours; more
 may be given as arguments. Run it with a Python that has mujoco:
@@ -15,11 +15,11 @@ import mujoco
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REFERENCE = os.environ.get(
-    "TARRAGON_REFERENCE", os.path.join(HERE, "../../../shared/reference")
+    "TARRAGON_REFERENCE", os.path.join(HERE, "../../../../shared/reference")
 )
 FILES = [
-    ("humanoid", os.path.join(HERE, "../../examples/models/humanoid/humanoid.xml")),
-    ("100_humanoids", os.path.join(HERE, "../models/100_humanoids.xml")),
+    ("humanoid", os.path.join(HERE, "../../../examples/models/humanoid/humanoid.xml")),
+    ("100_humanoids", os.path.join(HERE, "../../models/100_humanoids.xml")),
     (
         "mujoco_humanoid",
         os.path.join(
