@@ -3,7 +3,8 @@
 //! The velocity at the end of a step minimizes an objective, as long as the matrix of damping is
 //! constant. It is Drake's: the positive semidefinite part of the stiffness at the end of the step.
 //! The first iterations update it, and further ones as long as the gradient decreases; all others
-//! keep it, so that they cannot cycle.
+//! keep it, so that they cannot cycle. With the first factor alone, the response to contact would
+//! be that of the start of the step.
 
 use super::acceleration::Acceleration;
 use super::assembly::{GROUPS_PER_TASK, Wanted};

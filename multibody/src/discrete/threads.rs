@@ -1,4 +1,8 @@
 //! Use of several threads in large steps.
+//!
+//! Smaller steps stay on one thread: a hundred boxes with 400 contacts took 380 µs on two threads,
+//! 170 µs on one. A hundred stacks of ten boxes step 1.5 to 2 times as fast on two threads. If
+//! another thread hands each step over to the pool, a step takes 10 % longer on average.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

