@@ -2,7 +2,7 @@
 //! on it or on a plane. On `steep` hills, it falls over and lies on its back.
 //!
 //! The robot has few geometries, so its steps are short and the ground takes a larger share of them
-//! than with a real robot. The README lists the figures of this bench and of a Unitree Go1.
+//! than with a real robot. The records have the figures of this bench and of a Unitree Go1.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
