@@ -5,6 +5,7 @@
 
 mod architecture;
 mod bad_input;
+mod bench_definitions;
 mod convert;
 mod dynamics_command;
 mod examples;
