@@ -6,15 +6,17 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+#[path = "support/render_scene.rs"]
+mod render_scene;
 mod support;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use render_scene::render_objects;
 use std::path::Path;
-use support::{numbers, pose, scene};
+use support::scene;
 use tarragon::framework::math;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
-use tarragon::geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, RenderLabel, Sphere};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageAny,
@@ -35,22 +37,8 @@ fn images() -> Option<Images> {
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     graph.add_renderer("r", engine).unwrap();
     let source = graph.register_source("s").unwrap();
-    let objects = json["objects"].as_array().unwrap().iter();
-    for (i, object) in objects.chain([&json["ground"]]).enumerate() {
-        let d = numbers(&object["dims"]);
-        let shape: Shape = match object["shape"].as_str() {
-            Some("sphere") => Sphere::new(d[0]).unwrap().into(),
-            Some("capsule") => Capsule::new(d[0], d[1]).unwrap().into(),
-            Some("cylinder") => Cylinder::new(d[0], d[1]).unwrap().into(),
-            Some("ellipsoid") => Ellipsoid::new(d[0], d[1], d[2]).unwrap().into(),
-            _ => BoxShape::new(d[0], d[1], d[2]).unwrap().into(),
-        };
-        let c = numbers(&object["rgba"]);
-        let color = Rgba::new(c[0], c[1], c[2], c[3]).unwrap();
-        let label = RenderLabel::new(object["label"].as_i64().unwrap() as i16).unwrap();
-        let looks = PerceptionProperties::phong(color).with_label(label);
-        let instance =
-            GeometryInstance::new(pose(&object["pose"]), shape, &format!("g{i}")).unwrap();
+    for (i, (shape, pose, looks)) in render_objects(&json).into_iter().enumerate() {
+        let instance = GeometryInstance::new(pose, shape, &format!("g{i}")).unwrap();
         graph
             .register_anchored_geometry(source, instance.with_perception(looks))
             .unwrap();

@@ -8,6 +8,8 @@
 #![allow(clippy::print_stdout, reason = "skipped parts are printed")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+mod support;
+
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::path::{Path, PathBuf};
 use tarragon::formats::{MjcfSemantics, Parser};
@@ -35,6 +37,11 @@ fn models() -> PathBuf {
     }
 }
 
+fn new() -> (MultibodyPlantBuilder, SceneGraph) {
+    let plant = MultibodyPlantBuilder::new(0.001).unwrap();
+    (plant, SceneGraph::new())
+}
+
 fn parse(c: &mut Criterion) {
     for file in FILES {
         let path = models().join(file);
@@ -46,12 +53,6 @@ fn parse(c: &mut Criterion) {
             Parser::with_scene_graph(plant, scene)
                 .add_models(&path)
                 .unwrap();
-        };
-        let new = || {
-            (
-                MultibodyPlantBuilder::new(0.001).unwrap(),
-                SceneGraph::new(),
-            )
         };
         let (mut plant, mut scene) = new();
         load(&mut plant, &mut scene);
@@ -93,10 +94,6 @@ fn parse(c: &mut Criterion) {
 /// Reading of an MJCF file into a plant with a scene, ready for a diagram, as MuJoCo makes a model.
 fn parse_mjcf(c: &mut Criterion) {
     let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let reference = match std::env::var_os("TARRAGON_REFERENCE") {
-        Some(folder) => here.join(folder),
-        None => here.join("../shared/reference"),
-    };
     let mujoco = "models/mujoco/test/engine/testdata/collision_driver/humanoid.xml";
     let files = [
         (
@@ -107,19 +104,9 @@ fn parse_mjcf(c: &mut Criterion) {
             "100_humanoids",
             here.join("benches/models/100_humanoids.xml"),
         ),
-        ("mujoco_humanoid", reference.join(mujoco)),
     ];
-    for (name, path) in files {
-        if !path.is_file() {
-            println!("SKIPPED {name}: {} does not exist", path.display());
-            continue;
-        }
-        let new = || {
-            (
-                MultibodyPlantBuilder::new(0.001).unwrap(),
-                SceneGraph::new(),
-            )
-        };
+    let mujoco = support::reference(mujoco).map(|path| ("mujoco_humanoid", path));
+    for (name, path) in files.into_iter().chain(mujoco) {
         let read = |(mut plant, mut scene): (MultibodyPlantBuilder, SceneGraph)| {
             let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
             parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);

@@ -4,18 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+#[path = "support/render_scene.rs"]
+mod render_scene;
 mod support;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use nalgebra::{Isometry3, Matrix3, Translation3, Vector3};
 use rayon::prelude::*;
+use render_scene::render_objects;
 use std::hint::black_box;
-use support::{numbers, pose, scene, scenes};
+use support::{scene, scenes};
 use tarragon::framework::math;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
-use tarragon::geometry::{
-    BoxShape, Capsule, Cylinder, Ellipsoid, FrameId, FramePoseVector, Mesh, RenderLabel, Sphere,
-};
+use tarragon::geometry::{FrameId, FramePoseVector, Mesh, RenderLabel};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthRange, DepthRenderCamera,
@@ -30,12 +31,6 @@ fn camera_pose(distance: f64, azimuth: f64) -> Isometry3<f64> {
     let x = z.cross(&Vector3::z()).normalize();
     let r = Matrix3::from_columns(&[x, z.cross(&x), z]);
     math::pose(math::rotation_from_matrix(&r), p)
-}
-
-fn properties(object: &serde_json::Value) -> PerceptionProperties {
-    let c = numbers(&object["rgba"]);
-    let label = RenderLabel::new(object["label"].as_i64().unwrap() as i16).unwrap();
-    PerceptionProperties::phong(Rgba::new(c[0], c[1], c[2], c[3]).unwrap()).with_label(label)
 }
 
 /// A scene of the script, and the viewing distance.
@@ -78,27 +73,7 @@ impl Stage {
 
     /// The script's objects: shape, pose and properties.
     fn objects(&self) -> Vec<(Shape, Isometry3<f64>, PerceptionProperties)> {
-        let shape = |object: &serde_json::Value| -> Shape {
-            let d = numbers(&object["dims"]);
-            match object["shape"].as_str().unwrap_or("box") {
-                "sphere" => Sphere::new(d[0]).unwrap().into(),
-                "box" => BoxShape::new(d[0], d[1], d[2]).unwrap().into(),
-                "capsule" => Capsule::new(d[0], d[1]).unwrap().into(),
-                "cylinder" => Cylinder::new(d[0], d[1]).unwrap().into(),
-                _ => Ellipsoid::new(d[0], d[1], d[2]).unwrap().into(),
-            }
-        };
-        let json = self.json.iter();
-        let all = json.flat_map(|json| {
-            json["objects"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .chain([&json["ground"]])
-        });
-        let mut objects: Vec<_> = all
-            .map(|object| (shape(object), pose(&object["pose"]), properties(object)))
-            .collect();
+        let mut objects = self.json.as_ref().map_or_else(Vec::new, render_objects);
         if let Some(mesh) = &self.mesh {
             let color = Rgba::new(0.8, 0.5, 0.2, 1.0).unwrap();
             let label = RenderLabel::new(1).unwrap();
