@@ -9,7 +9,7 @@ use super::lanes::{
     store_vectors,
 };
 use super::material::BlockSink;
-use super::pattern::{BlockPattern, BlockTargets};
+use super::pattern::{BlockTargets, ElementPattern};
 use rayon::prelude::*;
 
 /// Most groups that one task computes.
@@ -209,7 +209,7 @@ impl Assembly {
     pub(super) fn run<P: GroupPass>(
         &mut self,
         groups: &[ElementGroup],
-        pattern: &BlockPattern,
+        pattern: &ElementPattern,
         pass: &P,
         wanted: Wanted,
         parallel: bool,
@@ -237,7 +237,7 @@ impl Assembly {
             }
             (true, false) => {
                 self.blocks.clear();
-                self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+                self.blocks.resize(pattern.matrix.num_blocks(), [0.0; 9]);
                 MatrixStore::Sums {
                     targets: &pattern.targets,
                     blocks: &mut self.blocks,
@@ -261,19 +261,19 @@ impl Assembly {
         self.add_up(pattern, wanted, parallel);
     }
 
-    fn add_up(&mut self, pattern: &BlockPattern, wanted: Wanted, parallel: bool) {
+    fn add_up(&mut self, pattern: &ElementPattern, wanted: Wanted, parallel: bool) {
         let fields = [
             (wanted.forces, &self.element_forces, &mut self.forces),
             (wanted.damping, &self.element_damping, &mut self.damping),
         ];
         for (_, storage, out) in fields.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
-            out.resize(pattern.num_vertices, [0.0; 3]);
+            out.resize(pattern.matrix.num_vertices(), [0.0; 3]);
             in_tasks(parallel, out, |first, out| {
                 pattern.gather_forces(storage, first, out);
             });
         }
         if wanted.matrix && parallel {
-            self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+            self.blocks.resize(pattern.matrix.num_blocks(), [0.0; 9]);
             let storage = &self.element_matrices;
             in_tasks(parallel, &mut self.blocks, |first, out| {
                 pattern.gather_blocks(storage, first, out);

@@ -2,7 +2,7 @@
 //!
 //! Source: Y. Saad, "Iterative Methods for Sparse Linear Systems", 2003, section 9.2.
 
-use super::pattern::BlockPattern;
+use super::sparse::BlockPattern;
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::simd::dot;
 

@@ -2,10 +2,10 @@
 
 use super::assembly::{Assembly, Wanted};
 use super::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
-use super::factor::SparseCholesky;
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::rest_matrix::RestMatrix;
+use super::sparse::SparseCholesky;
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix_blocks};
 
 /// Number of elements from which a step uses several threads.
@@ -108,8 +108,7 @@ impl FemMotion {
             return true;
         }
         self.is_factored = true;
-        self.cholesky
-            .analyze(&model.dissection, &model.pattern, &self.participants);
+        model.analyze(&mut self.cholesky, &self.participants);
         let is_definite = self.cholesky.factor(blocks, parallel);
         if is_definite {
             self.cholesky.solve(direction);
@@ -125,8 +124,7 @@ impl FemMotion {
         }
         let (blocks, direction) = (&self.assembly.blocks, &mut self.direction);
         self.is_factored = false;
-        self.cholesky
-            .analyze(&model.dissection, &model.pattern, &self.participants);
+        model.analyze(&mut self.cholesky, &self.participants);
         let max_iterations = PRODUCTS_PER_BLOCK * self.cholesky.num_products() / blocks.len();
         if max_iterations < FEW_ITERATIONS {
             return false;
@@ -139,7 +137,7 @@ impl FemMotion {
         preconditioner.invert(&blocks[..model.num_vertices()])
             && self
                 .gradients
-                .solve(&model.pattern, blocks, direction, effort, |x| {
+                .solve(&model.pattern.matrix, blocks, direction, effort, |x| {
                     preconditioner.apply(x);
                 })
     }

@@ -10,11 +10,11 @@ use super::acceleration::Acceleration;
 use super::config::DeformableBodyConfig;
 use super::damping_change::{DampingChange, of_lane};
 use super::element::FemElement;
-use super::factor::SparseCholesky;
 use super::forces::ForceDensityField;
 use super::free_motion::is_parallel;
 use super::model::FemModel;
 use super::residual::{ElementEnds, NUM_PARAMETERS, StepParameters, parameters_of};
+use super::sparse::SparseCholesky;
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions};
 use super::step::FemStep;
 use super::step_matrix::{MatrixState, step_matrix};
@@ -98,8 +98,7 @@ impl FreeStep {
         let mut velocities = std::mem::take(&mut step.start.velocities);
         clear_fixed(&step.fem_start(), &mut velocities);
         step.start.velocities = velocities;
-        step.cholesky
-            .analyze(&model.dissection, &model.pattern, &[]);
+        model.analyze(&mut step.cholesky, &[]);
         step.polish(model)?;
         Ok(step)
     }

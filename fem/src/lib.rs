@@ -6,17 +6,16 @@
 //! derivatives of both. A [`FreeStep`] is a whole step without contact, solved to rounding, with
 //! its derivatives by the start and by the material.
 //!
-//! `config` and `material` are the constitutive models, with rotations of `polar` and the
-//! positive semidefinite derivatives of `projection`. A `model` is a mesh with its `element`s, its
-//! sparsity `pattern` and the `ordering` of its elimination. Elements are computed four at a time
-//! (`lanes`) by the `passes` of an `assembly`. `fronts` and `factor` are the symbolic and the
-//! numeric part of a sparse Cholesky factorization on `tile`s, with the dense parts `eliminate` and
-//! `solve`. `step` computes `free_motion` from its `start`, by `newton` with `acceleration` in the
-//! nonlinear models. Bodies on which no impulse acts do with the factor of their `rest_matrix`, or
-//! with `conjugate_gradients`. External `forces` are evaluated at the points of `quadrature`. A
-//! `free_step` has derivatives, by those of the `residual` and of the nonlinear models' damping
-//! (`damping_change`); `step_derivatives` adds those of the response to impulses, by the change of
-//! the `step_matrix`.
+//! `config` and `material` are the constitutive models, with rotations of `polar` and the positive
+//! semidefinite derivatives of `projection`. A `model` is a mesh with its `element`s, its sparsity
+//! `pattern` and the `ordering` of its elimination. Elements are computed four at a time (`lanes`)
+//! by the `passes` of an `assembly`. Matrices are factored by the Cholesky method of [`sparse`],
+//! which knows no elements and is public. `step` computes `free_motion` from its `start`, by
+//! `newton` with `acceleration` in the nonlinear models. Bodies on which no impulse acts do with
+//! the factor of their `rest_matrix`, or with `conjugate_gradients`. External `forces` are
+//! evaluated at the points of `quadrature`. A `free_step` has derivatives, by those of the
+//! `residual` and of the nonlinear models' damping (`damping_change`); `step_derivatives` adds
+//! those of the response to impulses, by the change of the `step_matrix`.
 
 mod acceleration;
 mod assembly;
@@ -25,12 +24,9 @@ mod conjugate_gradients;
 mod damping_change;
 mod eigen;
 mod element;
-mod eliminate;
-mod factor;
 mod forces;
 mod free_motion;
 mod free_step;
-mod fronts;
 mod lanes;
 mod material;
 mod model;
@@ -43,14 +39,11 @@ mod projection;
 mod quadrature;
 mod residual;
 mod rest_matrix;
-mod solution;
-mod solve;
+pub mod sparse;
 mod start;
 mod step;
 mod step_derivatives;
 mod step_matrix;
-mod tile;
-mod tile_vector;
 
 #[cfg(test)]
 mod tests;

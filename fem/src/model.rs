@@ -5,10 +5,11 @@ use super::config::DeformableBodyConfig;
 use super::element::{ElementGroup, FemElement};
 use super::lanes::LANES;
 use super::material::ElasticMaterial;
-use super::ordering::Dissection;
+use super::ordering::dissect;
 use super::passes::ElasticPass;
-use super::pattern::BlockPattern;
+use super::pattern::ElementPattern;
 use super::quadrature::quadrature_points;
+use super::sparse::{EliminationTree, SparseCholesky};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::{Error, Result};
@@ -24,8 +25,9 @@ pub struct FemModel {
     config: DeformableBodyConfig,
     pub(super) material: ElasticMaterial,
     pub(super) groups: Vec<ElementGroup>,
-    pub(super) pattern: BlockPattern,
-    pub(super) dissection: Dissection,
+    pub(super) pattern: ElementPattern,
+    /// Order of elimination of the vertices.
+    pub(super) tree: EliminationTree,
     /// Barycentric coordinates of the points where force densities are evaluated.
     pub(super) quadrature: Vec<[f64; 4]>,
     /// Positions of the vertices in the reference configuration.
@@ -64,7 +66,7 @@ impl FemModel {
         let elements = elements.collect::<Result<Vec<FemElement>>>()?;
         let groups = elements.chunks(LANES);
         let groups: Vec<_> = groups.filter_map(ElementGroup::new).collect();
-        let pattern = BlockPattern::new(reference.len(), &groups);
+        let pattern = ElementPattern::new(reference.len(), &groups);
         if let Some(v) = (0..reference.len()).find(|v| !pattern.is_used(*v)) {
             return Err(Error::invalid(format!(
                 "{place}: every vertex must belong to a tetrahedron, got vertex {v} in none"
@@ -90,7 +92,7 @@ impl FemModel {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             config: *config,
             material,
-            dissection: Dissection::new(reference, &pattern),
+            tree: dissect(reference, &pattern.matrix),
             groups,
             pattern,
             quadrature: quadrature_points(config.element_subdivision_count),
@@ -99,6 +101,14 @@ impl FemModel {
             volume: elements.iter().map(|e| e.volume).sum(),
             masses,
         })
+    }
+
+    /// Prepares the factorization of a matrix of this model. Does nothing if it has already been
+    /// prepared for this model with the same participants.
+    pub(super) fn analyze(&self, cholesky: &mut SparseCholesky, participants: &[u32]) {
+        if cholesky.participants() != Some(participants) {
+            cholesky.analyze(&self.tree, &self.pattern.matrix, participants);
+        }
     }
 
     pub(super) fn id(&self) -> u64 {
@@ -120,7 +130,7 @@ impl FemModel {
 
     /// Number of vertices of the mesh.
     pub fn num_vertices(&self) -> usize {
-        self.pattern.num_vertices
+        self.pattern.matrix.num_vertices()
     }
 
     /// Number of tetrahedra.

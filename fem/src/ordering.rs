@@ -6,33 +6,13 @@
 //! Source: A. George, "Nested Dissection of a Regular Finite Element Mesh", SIAM Journal on
 //! Numerical Analysis, 1973.
 
-use super::pattern::BlockPattern;
+use super::sparse::{BlockPattern, EliminationTree};
 use nalgebra::Vector3;
 
 /// Most vertices of a part that is not cut any more: more fill, but longer vectors.
 const LEAF_SIZE: usize = 12;
 /// Places of a cut, as parts of the number of vertices.
 const CUTS: [f64; 5] = [0.5, 0.44, 0.56, 0.38, 0.62];
-
-/// Tree of separators, children before parents. A node separates its descendants from all other
-/// vertices.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Dissection {
-    /// Vertices node by node.
-    pub(super) vertices: Vec<u32>,
-    pub(super) nodes: Vec<DissectionNode>,
-    /// Nodes below no other: one per connected part.
-    pub(super) roots: Vec<u32>,
-}
-
-/// A separator.
-#[derive(Clone, Debug)]
-pub(super) struct DissectionNode {
-    /// End of its vertices; they begin at the end of those of the node before.
-    pub(super) end: u32,
-    /// Nodes directly below it.
-    pub(super) children: Vec<u32>,
-}
 
 /// Side of a vertex in the part that is being cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +27,7 @@ struct Dissector<'a> {
     points: &'a [Vector3<f64>],
     pattern: &'a BlockPattern,
     sides: Vec<Side>,
-    result: Dissection,
+    result: EliminationTree,
 }
 
 /// A way to cut a part.
@@ -60,27 +40,17 @@ struct Cut {
     cost: f64,
 }
 
-impl Dissection {
-    /// Dissects a mesh with these vertices.
-    pub(super) fn new(points: &[Vector3<f64>], pattern: &BlockPattern) -> Self {
-        let mut dissector = Dissector {
-            points,
-            pattern,
-            sides: vec![Side::Outside; points.len()],
-            result: Self::default(),
-        };
-        let roots = dissector.dissect((0..points.len() as u32).collect());
-        Self {
-            roots,
-            ..dissector.result
-        }
-    }
-
-    /// Range of the vertices of a node.
-    pub(super) fn range(&self, node: usize) -> std::ops::Range<usize> {
-        let start = node.checked_sub(1).map_or(0, |k| self.nodes[k].end);
-        start as usize..self.nodes[node].end as usize
-    }
+/// Dissects a mesh with these vertices.
+pub(super) fn dissect(points: &[Vector3<f64>], pattern: &BlockPattern) -> EliminationTree {
+    let mut dissector = Dissector {
+        points,
+        pattern,
+        sides: vec![Side::Outside; points.len()],
+        result: EliminationTree::default(),
+    };
+    let roots = dissector.dissect((0..points.len() as u32).collect());
+    dissector.result.set_roots(roots);
+    dissector.result
 }
 
 impl Dissector<'_> {
@@ -93,7 +63,7 @@ impl Dissector<'_> {
         };
         let Some(cut) = cut else {
             part.sort_unstable();
-            return self.push(&part, vec![]);
+            return vec![self.result.push(part, &[])];
         };
         self.sort(&mut part, cut.axis);
         self.mark(&part, &cut);
@@ -112,15 +82,8 @@ impl Dissector<'_> {
         if separator.is_empty() {
             children
         } else {
-            self.push(&separator, children)
+            vec![self.result.push(separator, &children)]
         }
-    }
-
-    fn push(&mut self, vertices: &[u32], children: Vec<u32>) -> Vec<u32> {
-        self.result.vertices.extend_from_slice(vertices);
-        let end = self.result.vertices.len() as u32;
-        self.result.nodes.push(DissectionNode { end, children });
-        vec![self.result.nodes.len() as u32 - 1]
     }
 
     /// Sorts by a coordinate, vertices of equal ones by index.

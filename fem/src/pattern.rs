@@ -1,23 +1,17 @@
-//! Sparsity pattern of a model's matrices: 3x3 blocks by vertices, and where elements add to them.
+//! Pattern of a model's matrices, and where elements add to them.
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
 use super::lanes::{LANES, Lanes, Matrix, Vector};
-use tarragon_framework::simd::{Kernel, dispatch, multiply_add};
+use super::sparse::BlockPattern;
 
 /// Numbers that one group stores for its matrices and for its forces.
 const MATRIX_LEN: usize = 9 * NUM_PAIRS;
 const FORCE_LEN: usize = 12;
 
-/// Blocks of a symmetric matrix: those on the diagonal by vertex, then those of the edges (i, j),
-/// `i < j`, in ascending order, with the rows of i.
+/// Pattern of the matrices of a mesh, with the places of its elements in them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BlockPattern {
-    pub(super) num_vertices: usize,
-    pub(super) edges: Vec<(u32, u32)>,
-    /// By vertex: first of its `neighbors`.
-    neighbor_starts: Vec<u32>,
-    /// Neighbor, and block of the edge to it.
-    neighbors: Vec<(u32, u32)>,
+pub(super) struct ElementPattern {
+    pub(super) matrix: BlockPattern,
     /// By block and by vertex: what elements add to it.
     blocks: Contributions,
     forces: Contributions,
@@ -77,7 +71,7 @@ impl Contributions {
     }
 }
 
-impl BlockPattern {
+impl ElementPattern {
     pub(super) fn new(num_vertices: usize, groups: &[ElementGroup]) -> Self {
         let lanes = |group: &ElementGroup| {
             let volumes = group.volume.0;
@@ -122,33 +116,12 @@ impl BlockPattern {
         let num_blocks = num_vertices + edges.len();
         let blocks = Contributions::new(num_blocks, matrix_items.iter().copied());
         let forces = Contributions::new(num_vertices, force_items.iter().copied());
-        let around = edges.iter().enumerate().flat_map(|(e, (i, j))| {
-            let block = (num_vertices + e) as u32;
-            [(*i, (*j, block)), (*j, (*i, block))]
-        });
-        let mut neighbors: Vec<(u32, (u32, u32))> = around.collect();
-        neighbors.sort_unstable();
-        let start = |v| neighbors.partition_point(|(i, _)| (*i as usize) < v) as u32;
         Self {
-            num_vertices,
-            neighbor_starts: (0..=num_vertices).map(start).collect(),
-            neighbors: neighbors.into_iter().map(|(_, n)| n).collect(),
-            edges,
+            matrix: BlockPattern::new(num_vertices, edges),
             blocks,
             forces,
             targets,
         }
-    }
-
-    pub(super) fn num_blocks(&self) -> usize {
-        self.num_vertices + self.edges.len()
-    }
-
-    /// Neighbors of a vertex in ascending order, each with the block of the edge to it.
-    #[inline(always)]
-    pub(super) fn neighbors(&self, vertex: u32) -> &[(u32, u32)] {
-        let v = vertex as usize;
-        &self.neighbors[self.neighbor_starts[v] as usize..self.neighbor_starts[v + 1] as usize]
     }
 
     /// Adds up the matrices of all elements into the blocks from `first`.
@@ -173,75 +146,8 @@ impl BlockPattern {
         self.forces.gather(storage, first, out);
     }
 
-    /// Product of a matrix and a field.
-    pub(super) fn multiply(&self, blocks: &[[f64; 9]], x: &[f64], out: &mut [f64]) {
-        let (x, _) = x.as_chunks::<3>();
-        let (out, _) = out.as_chunks_mut::<3>();
-        let (diagonal, others) = blocks.split_at(self.num_vertices);
-        dispatch(BlockProduct {
-            diagonal,
-            edges: &self.edges,
-            others,
-            x,
-            out,
-        });
-    }
-
     /// Returns true if the vertex belongs to an element.
     pub(super) fn is_used(&self, vertex: usize) -> bool {
         !self.forces.of(vertex).is_empty()
-    }
-}
-
-/// Product of a matrix with vectors by vertex.
-struct BlockProduct<'a> {
-    diagonal: &'a [[f64; 9]],
-    edges: &'a [(u32, u32)],
-    others: &'a [[f64; 9]],
-    x: &'a [[f64; 3]],
-    out: &'a mut [[f64; 3]],
-}
-
-impl Kernel for BlockProduct<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { x, out, .. } = self;
-        for ((out, x), block) in out.iter_mut().zip(x).zip(self.diagonal) {
-            *out = [0.0; 3];
-            add_product::<FUSED>(block, x, out);
-        }
-        // The sum of a row stays in registers until its last edge.
-        let (mut row, mut sum) = (0, [0.0; 3]);
-        for ((i, j), block) in self.edges.iter().zip(self.others) {
-            let (i, j) = (*i as usize, *j as usize);
-            if i != row {
-                add(&sum, &mut out[row]);
-                (row, sum) = (i, [0.0; 3]);
-            }
-            add_product::<FUSED>(block, &x[j], &mut sum);
-            let b = block;
-            let transposed = [b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8]];
-            add_product::<FUSED>(&transposed, &x[i], &mut out[j]);
-        }
-        if let Some(out) = out.get_mut(row) {
-            add(&sum, out);
-        }
-    }
-}
-
-#[inline(always)]
-fn add_product<const FUSED: bool>(block: &[f64; 9], x: &[f64; 3], out: &mut [f64; 3]) {
-    for (out, row) in out.iter_mut().zip(block.as_chunks::<3>().0) {
-        let ([a, b, c], [x, y, z]) = (row, x);
-        *out += multiply_add::<FUSED>(*a, *x, multiply_add::<FUSED>(*b, *y, c * z));
-    }
-}
-
-#[inline(always)]
-fn add(x: &[f64; 3], out: &mut [f64; 3]) {
-    for (out, x) in out.iter_mut().zip(x) {
-        *out += x;
     }
 }

@@ -13,13 +13,13 @@
 use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
 use super::conjugate_gradients::{ConjugateGradients, Effort};
-use super::factor::SparseCholesky;
 use super::lanes::{
     LANES, LaneKernel, Lanes, Matrix, Pack, dispatch_lanes, from_fn, load_vectors, store_vectors,
 };
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::polar::rotations;
+use super::sparse::SparseCholesky;
 use super::start::{FemStepStart, fix_blocks};
 
 /// Most iterations: less expensive than a factorization in meshes of a thousand elements and more.
@@ -92,8 +92,7 @@ impl RestMatrix {
         let (groups, pattern) = (&model.groups, &model.pattern);
         assembly.run(groups, pattern, &pass, Wanted::MATRIX, parallel);
         fix_blocks(model, start, &mut assembly.blocks);
-        self.cholesky
-            .analyze(&model.dissection, &model.pattern, &[]);
+        model.analyze(&mut self.cholesky, &[]);
         self.is_definite = self.cholesky.factor(&assembly.blocks, parallel);
     }
 
@@ -120,7 +119,7 @@ impl RestMatrix {
             tolerance,
             max_iterations: MAX_ITERATIONS,
         };
-        gradients.solve(&model.pattern, blocks, b, effort, |x| {
+        gradients.solve(&model.pattern.matrix, blocks, b, effort, |x| {
             // `R A_0^-1 R^T` times the residual.
             turn(x, rotations, true);
             cholesky.solve(x);
@@ -165,7 +164,7 @@ impl LaneKernel for VertexRotations<'_> {
             let mut sums = [[0.0; 9]; LANES];
             for (k, sum) in sums.iter_mut().take(out.len()).enumerate() {
                 let v = LANES * n + k;
-                for (other, _) in self.model.pattern.neighbors(v as u32) {
+                for (other, _) in self.model.pattern.matrix.neighbors(v as u32) {
                     let edge = |x: &[[f64; 3]]| -> [f64; 3] {
                         from_fn(|i| x[*other as usize][i] - x[v][i])
                     };
@@ -182,7 +181,7 @@ impl LaneKernel for VertexRotations<'_> {
                 *out = from_fn(|i| r[i / 3][i % 3].0[k]);
             }
         }
-        let differences = self.model.pattern.edges.iter().map(|(i, j)| {
+        let differences = self.model.pattern.matrix.edges().iter().map(|(i, j)| {
             let (a, b) = (&self.out[*i as usize], &self.out[*j as usize]);
             let squares: [f64; 9] = from_fn(|k| (a[k] - b[k]) * (a[k] - b[k]));
             squares.iter().sum()

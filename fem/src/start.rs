@@ -90,7 +90,7 @@ pub(super) fn clear_fixed(start: &FemStepStart<'_>, field: &mut [f64]) {
 /// Replaces the rows and columns of fixed vertices by those of the identity.
 pub(super) fn fix_blocks(model: &FemModel, start: &FemStepStart<'_>, blocks: &mut [[f64; 9]]) {
     for (v, _) in start.fixed.iter().enumerate().filter(|(_, fixed)| **fixed) {
-        for (_, block) in model.pattern.neighbors(v as u32) {
+        for (_, block) in model.pattern.matrix.neighbors(v as u32) {
             blocks[*block as usize] = [0.0; 9];
         }
         blocks[v] = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];

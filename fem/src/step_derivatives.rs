@@ -106,11 +106,17 @@ impl FemStep {
                 .zip(&diagonal)
                 .zip(&responses)
             {
-                model.pattern.multiply(&change, response, &mut product);
+                model
+                    .pattern
+                    .matrix
+                    .multiply(&change, response, &mut product);
                 let moved: f64 = product.iter().zip(response).map(|(a, b)| a * b).sum();
                 inverse.eps[direction] = -moved / (s * s);
             }
-            model.pattern.multiply(&change, &by_impulses, &mut product);
+            model
+                .pattern
+                .matrix
+                .multiply(&change, &by_impulses, &mut product);
             clear_fixed(&start, &mut product);
             self.motion.cholesky.solve(&mut product);
             for (v, change) in derivatives.v_star.iter_mut().zip(&product) {

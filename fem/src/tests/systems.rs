@@ -4,8 +4,8 @@ use super::meshes::{ball, flat, model, random, soft};
 use super::steps::largest_difference;
 use crate::MaterialModel;
 use crate::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
-use crate::factor::SparseCholesky;
 use crate::model::FemModel;
+use crate::sparse::SparseCholesky;
 use crate::start::FemStepStart;
 use crate::step_matrix::{MatrixState, step_matrix};
 
@@ -35,7 +35,7 @@ fn resting_ball(n: usize) -> (FemModel, Vec<[f64; 9]>) {
 fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
     let (model, blocks) = resting_ball(4);
     let mut cholesky = SparseCholesky::default();
-    cholesky.analyze(&model.dissection, &model.pattern, &[]);
+    model.analyze(&mut cholesky, &[]);
     assert!(cholesky.factor(&blocks, false));
     let b = random(3 * model.num_vertices(), 3);
     let mut expected = b.clone();
@@ -50,7 +50,7 @@ fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
         };
         let mut gradients = ConjugateGradients::default();
         let precondition = |x: &mut [f64]| jacobi.apply(x);
-        gradients.solve(&model.pattern, &blocks, x, effort, precondition)
+        gradients.solve(&model.pattern.matrix, &blocks, x, effort, precondition)
     };
     for tolerance in [1e-2, 1e-6, 1e-10] {
         let mut x = b.clone();
@@ -81,18 +81,16 @@ fn large_systems_are_solved_by_tasks() {
     };
     let motion = random(3 * model.num_vertices(), 3);
     let mut b = motion.clone();
-    model.pattern.multiply(&blocks, &motion, &mut b);
+    model.pattern.matrix.multiply(&blocks, &motion, &mut b);
     let mut cholesky = SparseCholesky::default();
     for participants in [&[][..], &[3, 100, 700]] {
-        cholesky.analyze(&model.dissection, &model.pattern, participants);
-        let roots = cholesky.fronts.roots.iter();
-        let has_tasks = |root: &u32| cholesky.fronts.fronts[*root as usize].has_tasks;
-        assert!(roots.clone().any(has_tasks), "{participants:?}");
+        model.analyze(&mut cholesky, participants);
+        assert!(cholesky.has_tasks(), "{participants:?}");
         assert!(cholesky.factor(&blocks, true));
         let mut x = b.clone();
         cholesky.solve(&mut x);
         let mut product = b.clone();
-        model.pattern.multiply(&blocks, &x, &mut product);
+        model.pattern.matrix.multiply(&blocks, &x, &mut product);
         let error = largest_difference(&product, &b) / largest(&b, &|_| true);
         assert!(error < ROUNDING, "{error:e}");
     }
@@ -101,7 +99,7 @@ fn large_systems_are_solved_by_tasks() {
     let moved: Vec<f64> = (0..9).map(f64::from).collect();
     cholesky.extend(&moved, &mut all);
     let mut forces = all.clone();
-    model.pattern.multiply(&blocks, &all, &mut forces);
+    model.pattern.matrix.multiply(&blocks, &all, &mut forces);
     let is_free = |i: &usize| ![3, 100, 700].contains(&(i / 3));
     assert_eq!(all[9..12], moved[..3]);
     assert!(largest(&forces, &is_free) < ROUNDING * largest(&forces, &|_| true));

@@ -7,9 +7,9 @@
 //! Source: I. Duff, J. Reid, "The multifrontal solution of indefinite sparse symmetric linear
 //! equations", ACM Transactions on Mathematical Software, 1983.
 
-use super::ordering::Dissection;
 use super::pattern::BlockPattern;
 use super::tile::TILE_LEN;
+use super::tree::EliminationTree;
 use std::ops::Range;
 
 /// Vertices of a row of tiles.
@@ -101,48 +101,41 @@ pub(super) struct Fronts {
     pub(super) work_len: usize,
     /// By rank: the front that saw it last, and its position there.
     seen: Vec<(u32, u32)>,
-    is_ready: bool,
 }
 
 impl Fronts {
-    /// Prepares for a pattern and participants, in ascending order. Returns false if they are
-    /// those of the last call, on the same model.
+    /// Prepares for a pattern and participants, in ascending order.
     pub(super) fn analyze(
         &mut self,
-        dissection: &Dissection,
+        tree: &EliminationTree,
         pattern: &BlockPattern,
         participants: &[u32],
-    ) -> bool {
-        if self.is_ready && self.participants == participants {
-            return false;
-        }
-        self.is_ready = true;
+    ) {
+        let num_vertices = pattern.num_vertices();
         participants.clone_into(&mut self.participants);
-        self.rank_vertices(dissection, pattern.num_vertices);
+        self.rank_vertices(tree, num_vertices);
         self.borders.clear();
         self.entries.clear();
         self.children.clear();
         self.roots.clear();
         self.fronts.clear();
         self.seen.clear();
-        self.seen.resize(pattern.num_vertices, (NONE, 0));
+        self.seen.resize(num_vertices, (NONE, 0));
         let mut rank = 0;
-        for (n, node) in dissection.nodes.iter().enumerate() {
-            let vertices = &dissection.vertices[dissection.range(n)];
+        for n in 0..tree.num_nodes() {
             let kept = |v: &&u32| self.participants.binary_search(v).is_err();
-            let count = vertices.iter().filter(kept).count();
-            self.push_front(rank..rank + count, &node.children, pattern);
+            let count = tree.vertices(n).iter().filter(kept).count();
+            self.push_front(rank..rank + count, tree.children(n), pattern);
             rank += count;
         }
-        self.roots.extend_from_slice(&dissection.roots);
+        self.roots.extend_from_slice(tree.roots());
         if !self.participants.is_empty() {
-            self.push_front(rank..pattern.num_vertices, &dissection.roots, pattern);
+            self.push_front(rank..num_vertices, tree.roots(), pattern);
             self.roots.clear();
             self.roots.push(self.fronts.len() as u32 - 1);
         }
         self.place_borders();
         self.place_values();
-        true
     }
 
     pub(super) fn participants(&self) -> &[u32] {
@@ -154,7 +147,7 @@ impl Fronts {
         self.fronts.last().map_or(0, |f| f.start + f.len())
     }
 
-    fn rank_vertices(&mut self, dissection: &Dissection, num_vertices: usize) {
+    fn rank_vertices(&mut self, tree: &EliminationTree, num_vertices: usize) {
         let Self {
             order,
             ranks,
@@ -162,7 +155,7 @@ impl Fronts {
             ..
         } = self;
         order.clear();
-        let others = dissection.vertices.iter();
+        let others = tree.order().iter();
         order.extend(others.filter(|v| participants.binary_search(v).is_err()));
         order.extend_from_slice(participants);
         ranks.clear();

@@ -1,8 +1,8 @@
 //! Solution with the factors of all fronts, on several threads where these have much to read.
 
 use super::fronts::{Front, Fronts};
-use super::lanes::{LaneKernel, Pack, dispatch_lanes};
 use super::solve::{SubtreeVector, solve_backward, solve_forward};
+use crate::lanes::{LaneKernel, Pack, dispatch_lanes};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -2,15 +2,37 @@
 
 use super::eliminate::eliminate_pivots;
 use super::fronts::{BorderVertex, Front, Fronts, TILE_VERTICES, triangle};
-use super::ordering::Dissection;
 use super::pattern::BlockPattern;
 use super::solution::Solution;
 use super::tile::{TILE, TILE_LEN};
+use super::tree::EliminationTree;
 
-/// Sparse symmetric positive definite matrix of 3x3 blocks and its Cholesky factor.
+/// Cholesky factorization of a sparse symmetric positive definite matrix of 3x3 blocks.
+///
+/// The symbolic part ([`analyze`](Self::analyze)) is done once per pattern, the numeric part
+/// ([`factor`](Self::factor)) once per matrix. Large fronts are factored in rayon tasks. Results
+/// have the same bits for any number of threads, but not on processors with and without fused
+/// multiply-add.
+///
+/// ```
+/// use tarragon_fem::sparse::{BlockPattern, EliminationTree, SparseCholesky};
+///
+/// // A chain of three vertices: 4 on the diagonal, -1 between neighbors.
+/// let pattern = BlockPattern::new(3, vec![(0, 1), (1, 2)]);
+/// let diagonal = [4.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 4.0];
+/// let edge = diagonal.map(|x| x / -4.0);
+/// let blocks = [diagonal, diagonal, diagonal, edge, edge];
+///
+/// let mut cholesky = SparseCholesky::default();
+/// cholesky.analyze(&EliminationTree::minimum_degree(&pattern), &pattern, &[]);
+/// assert!(cholesky.factor(&blocks, false));
+/// let mut x = vec![3.0, 3.0, 3.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0];
+/// cholesky.solve(&mut x);
+/// assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-15));
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(super) struct SparseCholesky {
-    pub(super) fronts: Fronts,
+pub struct SparseCholesky {
+    fronts: Fronts,
     /// Fronts after each other: the triangle of the pivots, then the rows of the border, both by
     /// rows of tiles. Unused rows and columns of the last tile of pivots are those of the identity.
     values: Vec<f64>,
@@ -19,37 +41,58 @@ pub(super) struct SparseCholesky {
     schur: Vec<f64>,
     /// Vector in the order of elimination.
     ordered: Vec<f64>,
+    is_analyzed: bool,
 }
 
 impl SparseCholesky {
-    /// Prepares for the matrices of a model, with the participants as the last vertices.
-    pub(super) fn analyze(
+    /// Prepares for matrices of a pattern, whose vertices are eliminated in the order of a tree.
+    ///
+    /// `participants`, in ascending order, are eliminated after all others, so that
+    /// [`schur`](Self::schur) is known. The tree must have been made for the same pattern.
+    pub fn analyze(
         &mut self,
-        dissection: &Dissection,
+        tree: &EliminationTree,
         pattern: &BlockPattern,
         participants: &[u32],
     ) {
-        if self.fronts.analyze(dissection, pattern, participants) {
-            self.values.resize(self.fronts.factor_len(), 0.0);
-            self.work.resize(self.fronts.work_len, 0.0);
-            self.ordered.resize(3 * pattern.num_vertices, 0.0);
-            let n = 3 * participants.len();
-            self.schur.clear();
-            self.schur.resize(n * n, 0.0);
-        }
+        self.fronts.analyze(tree, pattern, participants);
+        self.values.resize(self.fronts.factor_len(), 0.0);
+        self.work.resize(self.fronts.work_len, 0.0);
+        self.ordered.resize(3 * pattern.num_vertices(), 0.0);
+        let n = 3 * participants.len();
+        self.schur.clear();
+        self.schur.resize(n * n, 0.0);
+        self.is_analyzed = true;
+    }
+
+    /// Participants of the last analysis; `None` before the first.
+    pub(crate) fn participants(&self) -> Option<&[u32]> {
+        self.is_analyzed.then(|| self.fronts.participants())
     }
 
     /// Number of products of tiles that a factorization takes.
-    pub(super) fn num_products(&self) -> usize {
+    pub(crate) fn num_products(&self) -> usize {
         let roots = self.fronts.roots.iter();
         roots
             .map(|r| self.fronts.fronts[*r as usize].products)
             .sum()
     }
 
+    /// Returns true if a factorization uses several tasks.
+    #[cfg(test)]
+    pub(crate) fn has_tasks(&self) -> bool {
+        let mut roots = self.fronts.roots.iter();
+        roots.any(|root| self.fronts.fronts[*root as usize].has_tasks)
+    }
+
     /// Factors a matrix, whose blocks have the order of the pattern; returns false if it is not
-    /// positive definite.
-    pub(super) fn factor(&mut self, blocks: &[[f64; 9]], parallel: bool) -> bool {
+    /// positive definite. `parallel` allows several threads.
+    ///
+    /// Of blocks on the diagonal, only the lower triangle is read.
+    ///
+    /// # Panics
+    /// Panics if there are fewer blocks than in the pattern.
+    pub fn factor(&mut self, blocks: &[[f64; 9]], parallel: bool) -> bool {
         let Self { fronts, .. } = self;
         let mut all = true;
         for root in &fronts.roots {
@@ -70,14 +113,17 @@ impl SparseCholesky {
         all
     }
 
-    /// Schur complement of the participants: their block of the matrix when all other vertices
-    /// move freely.
-    pub(super) fn schur(&self) -> &[f64] {
+    /// Schur complement of the participants, a full matrix of three rows per participant: their
+    /// block of the matrix when all other vertices move freely.
+    pub fn schur(&self) -> &[f64] {
         &self.schur
     }
 
-    /// Replaces `b` by the solution of `A x = b`.
-    pub(super) fn solve(&mut self, b: &mut [f64]) {
+    /// Replaces `b`, which has three numbers per vertex, by the solution of `A x = b`.
+    ///
+    /// # Panics
+    /// Panics if `b` has another length.
+    pub fn solve(&mut self, b: &mut [f64]) {
         let Self {
             fronts,
             values,
@@ -94,7 +140,10 @@ impl SparseCholesky {
 
     /// Changes of all vertices when the participants change by `x`, and nothing but them is acted
     /// on: extends x by `-A_rr^-1 A_rp x`.
-    pub(super) fn extend(&mut self, x: &[f64], all: &mut [f64]) {
+    ///
+    /// # Panics
+    /// Panics if `x` has not three numbers per participant, or `all` per vertex.
+    pub fn extend(&mut self, x: &[f64], all: &mut [f64]) {
         let Self {
             fronts,
             values,
@@ -162,7 +211,9 @@ impl Elimination<'_> {
             copy_triangle(pivots, front.pivots.len(), schur);
         }
         let factored = eliminate_pivots(front, self.parallel, pivots, border, update);
-        work.copy_within(front.work_offset..front.work_offset + front.update_len(), 0);
+        if front.work_offset > 0 {
+            work.copy_within(front.work_offset..front.work_offset + front.update_len(), 0);
+        }
         factored
     }
 
