@@ -4,7 +4,7 @@ use super::fronts::{Front, PRODUCTS_PER_TASK, triangle};
 use super::tile::{self, TILE_LEN};
 use rayon::prelude::*;
 use std::ops::Range;
-use tarragon_framework::simd::{Kernel, dispatch};
+use tarragon_framework::simd::{WideKernel, dispatch_wide};
 
 /// Rows of tiles that are computed together, so that each row of the factor is read once for all.
 const BATCH: usize = 4;
@@ -22,7 +22,7 @@ pub(super) fn eliminate_pivots(
     let factored = if parallel && many {
         factor_in_tasks(0..n, pivots)
     } else {
-        dispatch(PivotFactorization { rows: 0..n, pivots })
+        dispatch_wide(PivotFactorization { rows: 0..n, pivots })
     };
     if !factored {
         return false;
@@ -36,9 +36,9 @@ pub(super) fn eliminate_pivots(
     if parallel && many {
         border
             .par_chunks_mut(rows_len)
-            .for_each(|rows| dispatch(BorderRows { n, pivots, rows }))
+            .for_each(|rows| dispatch_wide(BorderRows { n, pivots, rows }))
     } else {
-        dispatch(BorderRows {
+        dispatch_wide(BorderRows {
             n,
             pivots,
             rows: border,
@@ -54,7 +54,7 @@ pub(super) fn eliminate_pivots(
     if parallel && many {
         task.in_tasks()
     } else {
-        dispatch(task)
+        dispatch_wide(task)
     }
     true
 }
@@ -65,7 +65,7 @@ fn factor_in_tasks(rows: Range<usize>, pivots: &mut [f64]) -> bool {
     let middle = rows.start.midpoint(rows.end);
     let products = (rows.end - middle) * (middle - rows.start) * middle / 2;
     if products <= PRODUCTS_PER_TASK {
-        return dispatch(PivotFactorization { rows, pivots });
+        return dispatch_wide(PivotFactorization { rows, pivots });
     }
     if !factor_in_tasks(rows.start..middle, pivots) {
         return false;
@@ -100,7 +100,7 @@ impl PivotRows<'_> {
         } = self;
         let products = rows.len() * columns.len() * columns.end / 2;
         if products <= PRODUCTS_PER_TASK || rows.len() < 2 * BATCH {
-            dispatch(Self {
+            dispatch_wide(Self {
                 columns,
                 rows,
                 above,
@@ -127,18 +127,18 @@ impl PivotRows<'_> {
     }
 }
 
-impl Kernel for PivotRows<'_> {
+impl WideKernel for PivotRows<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<const FUSED: bool, const WIDE: bool>(self) {
         let mut rest = self.below;
         let mut start = self.rows.start;
         while start < self.rows.end {
             let end = self.rows.end.min(start + BATCH);
             let len = (triangle(end) - triangle(start)) * TILE_LEN;
             let (batch, others) = rest.split_at_mut(len);
-            finish_columns::<FUSED>(self.above, self.columns.clone(), batch, start..end);
+            finish_columns::<FUSED, WIDE>(self.above, self.columns.clone(), batch, start..end);
             rest = others;
             start = end;
         }
@@ -151,17 +151,17 @@ struct PivotFactorization<'a> {
     pivots: &'a mut [f64],
 }
 
-impl Kernel for PivotFactorization<'_> {
+impl WideKernel for PivotFactorization<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) -> bool {
+    fn run<const FUSED: bool, const WIDE: bool>(self) -> bool {
         let mut start = self.rows.start;
         while start < self.rows.end {
             let end = self.rows.end.min(start + BATCH);
             let (above, rest) = self.pivots.split_at_mut(triangle(start) * TILE_LEN);
             let batch = &mut rest[..(triangle(end) - triangle(start)) * TILE_LEN];
-            if !factor_rows::<FUSED>(above, self.rows.start, batch, start..end) {
+            if !factor_rows::<FUSED, WIDE>(above, self.rows.start, batch, start..end) {
                 return false;
             }
             start = end;
@@ -177,16 +177,16 @@ struct BorderRows<'a> {
     rows: &'a mut [f64],
 }
 
-impl Kernel for BorderRows<'_> {
+impl WideKernel for BorderRows<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<const FUSED: bool, const WIDE: bool>(self) {
         for batch in self.rows.chunks_mut(BATCH * self.n * TILE_LEN) {
             for j in 0..self.n {
                 let l = &self.pivots[triangle(j) * TILE_LEN..triangle(j + 1) * TILE_LEN];
                 for row in batch.chunks_exact_mut(self.n * TILE_LEN) {
-                    finish_tile::<FUSED>(row, l, j);
+                    finish_tile::<FUSED, WIDE>(row, l, j);
                 }
             }
         }
@@ -209,7 +209,7 @@ impl UpdateRows<'_> {
         } = self;
         let products = (triangle(rows.end) - triangle(rows.start)) * n;
         if products <= PRODUCTS_PER_TASK || rows.len() < 2 * BATCH {
-            dispatch(Self {
+            dispatch_wide(Self {
                 n,
                 border,
                 rows,
@@ -238,29 +238,29 @@ impl UpdateRows<'_> {
     }
 }
 
-impl Kernel for UpdateRows<'_> {
+impl WideKernel for UpdateRows<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        update_rows::<FUSED>(self.n, self.border, self.rows, self.update);
+    fn run<const FUSED: bool, const WIDE: bool>(self) {
+        update_rows::<FUSED, WIDE>(self.n, self.border, self.rows, self.update);
     }
 }
 
 /// Computes tile j of a row from those before it and row j of the factor.
 #[inline(always)]
-fn finish_tile<const FUSED: bool>(row: &mut [f64], l: &[f64], j: usize) {
+fn finish_tile<const FUSED: bool, const WIDE: bool>(row: &mut [f64], l: &[f64], j: usize) {
     let (before, tile) = row.split_at_mut(j * TILE_LEN);
     let (l, diagonal) = l.split_at(j * TILE_LEN);
     if let (Some(tile), Some(diagonal)) = (tile.first_chunk_mut(), diagonal.first_chunk()) {
-        tile::subtract_product::<FUSED>(tile, before, l);
+        tile::subtract_product::<FUSED, WIDE>(tile, before, l);
         tile::solve_tile::<FUSED>(tile, diagonal);
     }
 }
 
 /// Computes some tiles of some rows of the pivots from the rows above.
 #[inline(always)]
-fn finish_columns<const FUSED: bool>(
+fn finish_columns<const FUSED: bool, const WIDE: bool>(
     above: &[f64],
     columns: Range<usize>,
     batch: &mut [f64],
@@ -270,14 +270,14 @@ fn finish_columns<const FUSED: bool>(
     for j in columns {
         let l = &above[triangle(j) * TILE_LEN..triangle(j + 1) * TILE_LEN];
         for i in rows.clone() {
-            finish_tile::<FUSED>(&mut batch[place(i)..place(i + 1)], l, j);
+            finish_tile::<FUSED, WIDE>(&mut batch[place(i)..place(i + 1)], l, j);
         }
     }
 }
 
 /// Factors some rows of the pivots, after those above and the tiles before a column.
 #[inline(always)]
-fn factor_rows<const FUSED: bool>(
+fn factor_rows<const FUSED: bool, const WIDE: bool>(
     above: &[f64],
     column: usize,
     batch: &mut [f64],
@@ -285,17 +285,17 @@ fn factor_rows<const FUSED: bool>(
 ) -> bool {
     let first = rows.start;
     let place = |i: usize| (triangle(i) - triangle(first)) * TILE_LEN;
-    finish_columns::<FUSED>(above, column..first, batch, rows.clone());
+    finish_columns::<FUSED, WIDE>(above, column..first, batch, rows.clone());
     for i in rows {
         let (done, row) = batch.split_at_mut(place(i));
         for j in first..i {
-            finish_tile::<FUSED>(row, &done[place(j)..place(j + 1)], j);
+            finish_tile::<FUSED, WIDE>(row, &done[place(j)..place(j + 1)], j);
         }
         let (before, diagonal) = row.split_at_mut(i * TILE_LEN);
         let Some(diagonal) = diagonal.first_chunk_mut() else {
             return false;
         };
-        tile::subtract_product::<FUSED>(diagonal, before, before);
+        tile::subtract_product::<FUSED, WIDE>(diagonal, before, before);
         if !tile::factor_tile::<FUSED>(diagonal) {
             return false;
         }
@@ -305,7 +305,7 @@ fn factor_rows<const FUSED: bool>(
 
 /// Subtracts the products of the border's rows from some rows of the update matrix.
 #[inline(always)]
-fn update_rows<const FUSED: bool>(
+fn update_rows<const FUSED: bool, const WIDE: bool>(
     n: usize,
     border: &[f64],
     of_update: Range<usize>,
@@ -322,7 +322,7 @@ fn update_rows<const FUSED: bool>(
             for (i, a) in rows.clone().enumerate().take(end).skip(g.max(h)) {
                 let at = place(i) + h * TILE_LEN;
                 if let Some(tile) = batch[at..].first_chunk_mut() {
-                    tile::subtract_product::<FUSED>(tile, a, b);
+                    tile::subtract_product::<FUSED, WIDE>(tile, a, b);
                 }
             }
         }
@@ -350,7 +350,7 @@ mod tests {
                 .for_each(|x| *x = 2.0 * len as f64);
         }
         let (mut one, mut many) = (start.clone(), start);
-        assert!(dispatch(PivotFactorization {
+        assert!(dispatch_wide(PivotFactorization {
             rows: 0..n,
             pivots: &mut one,
         }));
@@ -381,7 +381,7 @@ mod tests {
                 rows: 0..border_rows,
                 update,
             };
-            dispatch(task(&mut one));
+            dispatch_wide(task(&mut one));
             task(&mut many).in_tasks();
             assert_eq!(one, many, "{n} {border_rows}");
         }
