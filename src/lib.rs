@@ -33,7 +33,6 @@
 //! | `gpu` | the module `gpu`: a render engine on GPUs, for batches of images |
 //! | `remote-https` | packages from `https://` URLs; without it, only `http://` and `file://` |
 //! | `render-server` | the module `render_server` |
-//! | `sparse-cholesky` | a faster solver of contact among more than about 150 bodies |
 //! | `visualization` | the module `visualization`; without it, no server and no page are built |
 //!
 //! ```

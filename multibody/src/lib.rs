@@ -5,9 +5,6 @@
 //! ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
 //! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed
 //! from [`PositionKinematics`].
-//!
-//! The feature `sparse-cholesky`, which is on by default, solves contact among more than about 150
-//! bodies with faer, several times faster.
 
 mod discrete;
 mod dynamics;

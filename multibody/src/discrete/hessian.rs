@@ -1,37 +1,27 @@
 //! The Hessian of an island's problem, factored by the method that suits its size.
-//!
-//! In a cubic pile, each body is in contact with six others. Factoring the Hessian of 216 bodies
-//! takes 0.49 ms in our own blocks and 0.68 ms in faer; at 343 bodies both take about the same
-//! time. Before large blocks were factored in tiles, 1000 bodies took 91 ms and 13 ms. The symbolic
-//! part, when contacts change, took 5.7 ms and 5.5 ms.
 
 use super::cholesky::BlockCholesky;
-#[cfg(feature = "sparse-cholesky")]
-use super::supernodal::SupernodalCholesky;
+use super::multifrontal::MultifrontalCholesky;
 use tarragon_framework::Scalar;
 
-/// Number of velocities from which the factorization of a library is faster. In a cubic pile of
-/// bodies, a step of Newton's method took as long with 150 of them before tiles.
-#[cfg(feature = "sparse-cholesky")]
-const LARGE: usize = 1000;
+/// Number of velocities from which the multifrontal factorization is faster: those of about 370
+/// bodies in a pile (see DESIGN.md).
+const LARGE: usize = 2200;
 
 /// A symmetric positive definite matrix of blocks, one row and column of blocks per tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hessian {
     blocks: BlockCholesky,
     /// In use instead of the blocks while the matrix is large.
-    #[cfg(feature = "sparse-cholesky")]
-    supernodal: SupernodalCholesky,
-    #[cfg(feature = "sparse-cholesky")]
+    multifrontal: MultifrontalCholesky,
     is_large: bool,
 }
 
 /// Calls a method of the factorization in use.
 macro_rules! in_use {
     ($hessian:expr, $method:ident($($argument:expr),*)) => {{
-        #[cfg(feature = "sparse-cholesky")]
         if $hessian.is_large {
-            return $hessian.supernodal.$method($($argument),*);
+            return $hessian.multifrontal.$method($($argument),*);
         }
         $hessian.blocks.$method($($argument),*)
     }};
@@ -47,12 +37,7 @@ impl Hessian {
         edges: &[(u32, u32)],
         with_derivatives: bool,
     ) {
-        #[cfg(feature = "sparse-cholesky")]
-        {
-            self.is_large = !with_derivatives && sizes.iter().sum::<usize>() >= LARGE;
-        }
-        #[cfg(not(feature = "sparse-cholesky"))]
-        let _ = with_derivatives;
+        self.is_large = !with_derivatives && sizes.iter().sum::<usize>() >= LARGE;
         in_use!(self, analyze(sizes, edges))
     }
 
@@ -79,7 +64,7 @@ impl Hessian {
     }
 
     /// Replaces b by the solution of `A x = b` with the factored matrix A.
-    pub(crate) fn solve(&self, b: &mut [f64]) {
+    pub(crate) fn solve(&mut self, b: &mut [f64]) {
         in_use!(self, solve(b))
     }
 
@@ -96,7 +81,7 @@ mod tests {
     /// A chain of bodies that is large enough for either method, by both.
     #[test]
     fn both_methods_solve_alike() {
-        let n = 200;
+        let n = 450;
         let sizes: Vec<usize> = (0..n).map(|i| 4 + i % 5).collect();
         let near = (0..n as u32 - 1).map(|i| (i, i + 1));
         let far = (0..n as u32 - 9).map(|i| (i, i + 9));

@@ -4,7 +4,7 @@
 //! constraints at each `site` with their Jacobians (`jacobian`), `momentum` computes its quadratic
 //! part, `islands` splits the problem, `newton` solves the parts (`island_problem`) with
 //! `line_search` and `hessian`, factored by `cholesky` (with `dense_cholesky` and `dense_tiles`)
-//! or, if large, by `supernodal`, and the products of `blocks`, and `step` goes from forces to
+//! or, if large, by `multifrontal`, and the products of `blocks`, and `step` goes from forces to
 //! velocities and impulses (`step_end`). Large steps use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem
@@ -33,6 +33,7 @@ mod kept_problem;
 mod law;
 mod line_search;
 mod momentum;
+mod multifrontal;
 mod newton;
 mod optional_list;
 mod problem;
@@ -42,8 +43,6 @@ mod step;
 mod step_constraints;
 mod step_end;
 mod step_start;
-#[cfg(feature = "sparse-cholesky")]
-mod supernodal;
 mod threads;
 mod trees;
 mod vertices;

@@ -237,6 +237,32 @@ fn large_steps_share_threads() {
     }
 }
 
+/// A block of balls is one island with 2304 velocities, which are enough for the multifrontal
+/// factorization. Its bits do not depend on the number of threads.
+#[test]
+fn large_island_does_not_depend_on_threads() {
+    let centers: Vec<Vector3<f64>> = (0..8 * 8 * 6)
+        .map(|i| {
+            let place = Vector3::new(i % 8, i / 8 % 8, i / 64).map(f64::from);
+            // Balls of radius 0.1 that touch each other, the lowest of them the ground.
+            place * 0.1999 + Vector3::new(0.0, 0.0, 0.0999)
+        })
+        .collect();
+    let (diagram, plant) = balls(1e-3, ALL[0], 0.5, &centers);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+            sim.advance_to(0.003).unwrap();
+            plant.positions(sim.context()).unwrap()
+        })
+    };
+    let one = run(1);
+    assert!(one.iter().all(|q| q.is_finite()));
+    assert!(one == run(2));
+    assert!(one == run(3));
+}
+
 /// Derivatives through contact agree with central differences.
 #[test]
 fn derivatives_through_contact_match_differences() {
