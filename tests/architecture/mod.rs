@@ -12,7 +12,7 @@ mod text;
 use sources::{Sources, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use text::ModulePath;
+use text::{ModulePath, without_comments};
 
 const CRATES: [&str; 12] = [
     "documents",
@@ -230,4 +230,39 @@ fn modules_with_children_are_folders() {
         "two styles of modules:\n{}",
         wrong.join("\n")
     );
+}
+
+/// The same scene has the same bits with any features. Bits differ between processors, so no
+/// number can be recorded, and a second build of all crates would take minutes. But a crate without
+/// features is compiled from the same text in every build.
+#[test]
+fn crates_that_compute_steps_have_no_features() {
+    let read = |name: &str| {
+        let manifest = root().join(name).join("Cargo.toml");
+        fs::read_to_string(&manifest).unwrap_or_else(|e| panic!("{}: {e}", manifest.display()))
+    };
+    for name in ["framework", "fem", "multibody"] {
+        let text = read(name);
+        assert!(!text.contains("[features]"), "{name} has features");
+        assert!(
+            !text.contains("optional = true"),
+            "{name}: a dependency is optional"
+        );
+    }
+    // Without it, asking for convex pieces is an error. Nothing else depends on it.
+    let geometry = read("geometry");
+    let section = geometry.split("[features]").nth(1).expect("features");
+    let section = section.split("\n[").next().unwrap_or(section);
+    let features = section.lines().filter(|line| line.contains(" = "));
+    let names: Vec<&str> = features.filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["default", "convex-decomposition"]);
+    for (path, module) in Sources::read("geometry").modules {
+        let text = fs::read_to_string(&module.file).expect("source");
+        let has_features = without_comments(&text).contains("feature = \"");
+        assert!(
+            !has_features || path.starts_with(&["mesh".into(), "decomposition".into()]),
+            "geometry: {} depends on a feature",
+            path.join("::")
+        );
+    }
 }
