@@ -3,7 +3,7 @@
 use crate::scenes::Scene;
 use crate::truth::{margin, turned, vector};
 use nalgebra::{Isometry3, Point3, Vector3};
-use tarragon::framework::{Block, Diagram, Scalar, math};
+use tarragon::framework::{Block, Diagram, DiagramScalar, Scalar, math};
 use tarragon::geometry::proximity::distance_to_point;
 use tarragon::geometry::{
     FrameId, GeometryId, PenetrationAsPointPair, Ray, RayOptions, SignedDistancePair, SourceId,
@@ -109,7 +109,7 @@ pub(crate) fn check(scene: &Scene) -> Result<(usize, Vec<Finding>), Finding> {
     Ok((plain.distances.len(), findings))
 }
 
-fn answers<T: Scalar>(
+fn answers<T: DiagramScalar>(
     scene: &Scene,
     diagram: &Diagram<T>,
     block: &Block<SceneGraph>,

@@ -66,7 +66,7 @@ pub use simulation::simulator::{
     InitializeOptions, Simulator, SimulatorStatistics, SimulatorStatus,
 };
 pub use systems::context::Context;
-pub use systems::declare::{Block, Declare, DiagramScalar, LeafSystem};
+pub use systems::declare::{Block, Declare, DiagramScalar, LeafSystem, PrecompiledSystem};
 pub use systems::dependency::{Dep, Dependencies};
 pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
 pub use systems::elements::VectorHandle;

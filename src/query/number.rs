@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use serde::{Serialize, Serializer};
-use tarragon::framework::Scalar;
+use tarragon::framework::DiagramScalar;
 use tarragon::prelude::*;
 
 /// Number of derivatives: by the position and the orientation of the first geometry.
@@ -31,7 +31,7 @@ pub(super) struct WithDerivatives {
 }
 
 /// A scalar that can be written as JSON.
-pub(super) trait Number: Scalar {
+pub(super) trait Number: DiagramScalar {
     type Json: Serialize;
     fn json(self) -> Self::Json;
     fn vector(v: &Vector3<Self>) -> [Self::Json; 3] {

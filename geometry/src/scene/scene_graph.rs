@@ -17,10 +17,10 @@ use crate::skin::Skin;
 use nalgebra::Isometry3;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
-use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
     Context, Declare, Dep, InputPort, LeafSystem, OutputPort, Param,
 };
+use tarragon_framework::{AutoDiff, DiagramScalar, PrecompiledSystem, Scalar};
 
 /// The geometry of a diagram (Drake's `SceneGraph`).
 ///
@@ -253,10 +253,27 @@ impl<T: Scalar> SceneGraphPorts<T> {
     }
 }
 
-impl<T: Scalar> LeafSystem<T> for SceneGraph {
+impl<T: DiagramScalar> LeafSystem<T> for SceneGraph {
     type Ports = SceneGraphPorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        T::declare_precompiled(self, d)
+    }
+}
+
+impl PrecompiledSystem for SceneGraph {
+    type Ports<T: Scalar> = SceneGraphPorts<T>;
+
+    fn declare_f64(&self, d: &mut Declare<Self, f64>) -> SceneGraphPorts<f64> {
+        self.declare_ports(d)
+    }
+    fn declare_autodiff(&self, d: &mut Declare<Self, AutoDiff>) -> SceneGraphPorts<AutoDiff> {
+        self.declare_ports(d)
+    }
+}
+
+impl SceneGraph {
+    fn declare_ports<T: Scalar>(&self, d: &mut Declare<Self, T>) -> SceneGraphPorts<T> {
         let declare_ports = |s: &RegisteredSource| SourcePorts {
             source: s.id,
             pose: d.input(&format!("{}_pose", s.name)),

@@ -15,11 +15,11 @@ use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use nalgebra::Isometry3;
 use std::sync::Arc;
-use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
     Block, Declare, Dep, DiagramBuilder, DiscreteState, EventStatus, InputPort, LeafContext,
     LeafSystem, OutputPort, Trigger,
 };
+use tarragon_framework::{AutoDiff, DiagramScalar, PrecompiledSystem, Scalar};
 use tarragon_geometry::{Aabb, FrameId, FramePoseVector, Role, SceneGraph};
 
 /// Source of q at run time.
@@ -73,10 +73,27 @@ fn declare_parameters<T: Scalar>(
     })
 }
 
-impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
+impl<T: DiagramScalar> LeafSystem<T> for MultibodyPlant {
     type Ports = MultibodyPlantPorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        T::declare_precompiled(self, d)
+    }
+}
+
+impl PrecompiledSystem for MultibodyPlant {
+    type Ports<T: Scalar> = MultibodyPlantPorts<T>;
+
+    fn declare_f64(&self, d: &mut Declare<Self, f64>) -> MultibodyPlantPorts<f64> {
+        self.declare_ports(d)
+    }
+    fn declare_autodiff(&self, d: &mut Declare<Self, AutoDiff>) -> MultibodyPlantPorts<AutoDiff> {
+        self.declare_ports(d)
+    }
+}
+
+impl MultibodyPlant {
+    fn declare_ports<T: Scalar>(&self, d: &mut Declare<Self, T>) -> MultibodyPlantPorts<T> {
         let (nq, nv) = (self.num_positions(), self.num_velocities());
         let mut x0: Vec<T> = self.default_positions().into_iter().map(T::from).collect();
         x0.resize(nq + nv, T::zero());

@@ -153,6 +153,60 @@ pub trait DiagramScalar: Scalar + sealed::Sealed {
         reason = "sealed: nobody outside can call or implement it"
     )]
     fn declare(system: &dyn AnySystem, path: &str) -> Option<Declared<Self>>;
+    /// Declares a [`PrecompiledSystem`].
+    fn declare_precompiled<S: PrecompiledSystem>(
+        system: &S,
+        d: &mut Declare<S, Self>,
+    ) -> S::Ports<Self>;
+}
+
+/// A system that is declared by functions of each scalar instead of generic ones. They are compiled
+/// in the crate of the system, with all that its ports compute, and not again in every crate that
+/// adds it to a diagram. For large systems, this saves most of the time that users' crates compile.
+///
+/// ```
+/// use tarragon_framework::{AutoDiff, DiagramScalar, PrecompiledSystem, prelude::*};
+///
+/// struct Planet;
+///
+/// impl Planet {
+///     fn declare_ports<T: Scalar>(&self, d: &mut Declare<Self, T>) -> OutputPort<Vec<T>> {
+///         d.vector_output("pull", 1, Dep::Nothing, |_, _, y| {
+///             y[0] = T::from(9.81);
+///             Ok(())
+///         })
+///     }
+/// }
+///
+/// impl PrecompiledSystem for Planet {
+///     type Ports<T: Scalar> = OutputPort<Vec<T>>;
+///     fn declare_f64(&self, d: &mut Declare<Self, f64>) -> OutputPort<Vec<f64>> {
+///         self.declare_ports(d)
+///     }
+///     fn declare_autodiff(&self, d: &mut Declare<Self, AutoDiff>) -> OutputPort<Vec<AutoDiff>> {
+///         self.declare_ports(d)
+///     }
+/// }
+///
+/// impl<T: DiagramScalar> LeafSystem<T> for Planet {
+///     type Ports = OutputPort<Vec<T>>;
+///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+///         T::declare_precompiled(self, d)
+///     }
+/// }
+///
+/// let mut b = DiagramBuilder::new();
+/// let planet = b.add("planet", Planet);
+/// assert_eq!(b.build()?.default_context().eval(*planet)?, &[9.81]);
+/// # Ok::<(), tarragon_framework::Error>(())
+/// ```
+pub trait PrecompiledSystem: Sized {
+    /// Ports over a scalar: [`LeafSystem::Ports`].
+    type Ports<T: Scalar>;
+    /// [`LeafSystem::declare`] over `f64`.
+    fn declare_f64(&self, d: &mut Declare<Self, f64>) -> Self::Ports<f64>;
+    /// [`LeafSystem::declare`] over [`AutoDiff`].
+    fn declare_autodiff(&self, d: &mut Declare<Self, AutoDiff>) -> Self::Ports<AutoDiff>;
 }
 
 impl DiagramScalar for f64 {
@@ -161,6 +215,12 @@ impl DiagramScalar for f64 {
     fn declare(system: &dyn AnySystem, path: &str) -> Option<Declared<Self>> {
         system.declare_f64(path)
     }
+    fn declare_precompiled<S: PrecompiledSystem>(
+        system: &S,
+        d: &mut Declare<S, Self>,
+    ) -> S::Ports<Self> {
+        system.declare_f64(d)
+    }
 }
 
 impl DiagramScalar for AutoDiff {
@@ -168,5 +228,11 @@ impl DiagramScalar for AutoDiff {
     #[allow(private_interfaces, reason = "sealed")]
     fn declare(system: &dyn AnySystem, path: &str) -> Option<Declared<Self>> {
         system.declare_autodiff(path)
+    }
+    fn declare_precompiled<S: PrecompiledSystem>(
+        system: &S,
+        d: &mut Declare<S, Self>,
+    ) -> S::Ports<Self> {
+        system.declare_autodiff(d)
     }
 }

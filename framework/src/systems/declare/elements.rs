@@ -1,11 +1,11 @@
 //! Names of the elements of vectors.
 
-use super::{Declare, LeafSystem};
+use super::Declare;
 use crate::counted::counted;
 use crate::systems::elements::VectorHandle;
 use crate::{Error, Scalar};
 
-impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
+impl<S: Send + Sync + 'static, T: Scalar> Declare<S, T> {
     /// Names the elements of a vector port or of numeric state, for display, logs and plots.
     ///
     /// ```

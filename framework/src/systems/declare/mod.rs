@@ -5,7 +5,7 @@ mod block;
 mod elements;
 
 pub(crate) use block::{AnySystem, Declared, ErasedPorts, EveryScalar, OnlyF64};
-pub use block::{Block, DiagramScalar};
+pub use block::{Block, DiagramScalar, PrecompiledSystem};
 
 use super::dependency::Dependencies;
 use super::event::{
@@ -159,7 +159,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         d.check_names();
         (d.leaf, ports)
     }
+}
 
+impl<S: Send + Sync + 'static, T: Scalar> Declare<S, T> {
     /// Returns the system that is being declared, for ports that answer questions about it.
     pub fn system(&self) -> &Arc<S> {
         &self.this
