@@ -218,7 +218,7 @@ fn bodies_of_the_scene_are_where_its_list_of_objects_says() {
         .package_map_mut()
         .populate_from_folder(models())
         .unwrap();
-    let file = models().join("scenes/table_top.dmd.yaml");
+    let file = models().join("scenes/table_top_planning.dmd.yaml");
     parser.add_models(file).unwrap();
     let plant = plant.build_with_scene(&mut scene).unwrap();
     assert_eq!(plant.num_positions(), 7 + 2 + 6 * 7);
