@@ -3,8 +3,8 @@
 use super::multibody_model::MultibodyModel;
 use crate::discrete::Trees;
 use crate::error::Result;
-use crate::model::{ContactPairProperties, JointIndex};
-use crate::tree::Topology;
+use crate::model::{ContactPairProperties, JointIndex, ModelInstanceIndex};
+use crate::tree::{CoordinateKind, Topology};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -93,6 +93,18 @@ impl MultibodyPlant {
             }
         }
         names
+    }
+    /// Returns the names of the state `[q; v]` of a model instance, as [`Self::state_names`] has
+    /// them. Logs of the port `{model}_state` have them as columns.
+    ///
+    /// # Errors
+    /// Returns an error if the instance is unknown.
+    pub fn state_names_in(&self, instance: ModelInstanceIndex) -> Result<Vec<String>> {
+        let names = self.state_names();
+        let (q, v) = names.split_at(self.num_positions());
+        let q = self.take(instance, CoordinateKind::Positions, q)?;
+        let v = self.take(instance, CoordinateKind::Velocities, v)?;
+        Ok([q, v].concat())
     }
     /// Returns the index of the first position of a joint.
     ///

@@ -68,3 +68,24 @@ fn energies_are_closed_forms_of_a_free_ball() {
     assert_eq!(v_wb.translational, Vector3::new(2.0, 0.0, 0.0));
     assert_eq!(plant.mass_matrix(&context).unwrap()[(3, 3)], 1.0);
 }
+
+#[test]
+fn elements_of_the_state_port_have_the_names_of_the_log() {
+    let centers = [Vector3::z(), 2.0 * Vector3::z()];
+    let (diagram, plant) = BallWorld::new(1e-3, ALL[0]).build(&centers);
+    let positions = |ball: usize| {
+        let of = ["qw", "qx", "qy", "qz", "x", "y", "z"];
+        of.map(|k| format!("ball{ball}::ball_{k}.q"))
+    };
+    let velocities = |ball: usize| {
+        let of = ["wx", "wy", "wz", "vx", "vy", "vz"];
+        of.map(|k| format!("ball{ball}::ball_{k}.v"))
+    };
+    let names = diagram.element_names(&plant.state().unwrap()).unwrap();
+    let (q, v) = ([positions(0), positions(1)], [velocities(0), velocities(1)]);
+    assert_eq!(names, [q.as_flattened(), v.as_flattened()].concat());
+    let second = plant.model_instance_by_name("ball1").unwrap();
+    let of_second = plant.state_in(second).unwrap();
+    let names = diagram.element_names(&of_second).unwrap();
+    assert_eq!(names, [&q[1][..], &v[1][..]].concat());
+}

@@ -199,7 +199,7 @@ impl MultibodyPlant {
         Ok(ranges.map(|range| range.len()).sum())
     }
 
-    pub(crate) fn take<T: Scalar>(
+    pub(crate) fn take<T: Clone>(
         &self,
         instance: ModelInstanceIndex,
         which: CoordinateKind,
@@ -209,7 +209,7 @@ impl MultibodyPlant {
         self.check_instance(instance)?;
         check_length(which.name(), all.len(), topology.count(which))?;
         let own = self.ranges_in(topology, instance, which);
-        Ok(own.flat_map(|range| &all[range]).copied().collect())
+        Ok(own.flat_map(|range| &all[range]).cloned().collect())
     }
 
     pub(crate) fn put<T: Scalar>(

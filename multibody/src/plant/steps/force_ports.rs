@@ -246,6 +246,9 @@ impl<T: Scalar> InstancePorts<T> {
                 Ok(())
             },
         );
+        let names = plant.state_names_in(instance).unwrap_or_default();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        d.name_elements(&state, &names);
         let acceleration = d.vector_output(
             &format!("{name}_generalized_acceleration"),
             nv,
