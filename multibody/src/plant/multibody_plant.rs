@@ -3,7 +3,7 @@
 use super::multibody_model::MultibodyModel;
 use crate::discrete::Trees;
 use crate::error::Result;
-use crate::model::{ContactPairProperties, JointIndex, ModelInstanceIndex};
+use crate::model::{ContactPairProperties, Joint, JointIndex, ModelInstanceIndex};
 use crate::tree::{CoordinateKind, Topology};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -81,18 +81,20 @@ impl MultibodyPlant {
     /// Returns the names of the state `[q; v]`, each with its model instance: `arm::elbow.q`,
     /// `arm::elbow.v`. Logs of the port `state` have them as columns.
     pub fn state_names(&self) -> Vec<String> {
-        let nq = self.num_positions();
-        let mut names = vec![String::new(); nq + self.num_velocities()];
-        for (joint, (q, v)) in self.joints.iter().zip(&self.topology.starts) {
-            let model = &self.model_instances[joint.model_instance().index()];
-            for k in *q..*q + joint.num_positions() {
-                names[k] = format!("{model}::{}.q", self.position_names()[k]);
-            }
-            for k in *v..*v + joint.num_velocities() {
-                names[nq + k] = format!("{model}::{}.v", self.velocity_names()[k]);
-            }
-        }
-        names
+        // Coordinates have the order of the tree.
+        let models = |count: fn(&Joint) -> usize| {
+            let joints = self.topology.order.iter();
+            joints.flat_map(move |joint| {
+                let joint = &self.joints[joint.index()];
+                let model = &self.model_instances[joint.model_instance().index()];
+                std::iter::repeat_n(model, count(joint))
+            })
+        };
+        let q = models(Joint::num_positions).zip(self.position_names());
+        let v = models(Joint::num_velocities).zip(self.velocity_names());
+        let q = q.map(|(model, name)| format!("{model}::{name}.q"));
+        q.chain(v.map(|(model, name)| format!("{model}::{name}.v")))
+            .collect()
     }
     /// Returns the names of the state `[q; v]` of a model instance, as [`Self::state_names`] has
     /// them. Logs of the port `{model}_state` have them as columns.
