@@ -102,11 +102,12 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the instance is unknown.
     pub fn state_names_in(&self, instance: ModelInstanceIndex) -> Result<Vec<String>> {
-        let names = self.state_names();
-        let (q, v) = names.split_at(self.num_positions());
-        let q = self.take(instance, CoordinateKind::Positions, q)?;
-        let v = self.take(instance, CoordinateKind::Velocities, v)?;
-        Ok([q, v].concat())
+        let model = self.model_instance_name(instance)?;
+        let q = self.take(instance, CoordinateKind::Positions, self.position_names())?;
+        let v = self.take(instance, CoordinateKind::Velocities, self.velocity_names())?;
+        let q = q.iter().map(|name| format!("{model}::{name}.q"));
+        Ok(q.chain(v.iter().map(|name| format!("{model}::{name}.v")))
+            .collect())
     }
     /// Returns the index of the first position of a joint.
     ///
