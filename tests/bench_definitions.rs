@@ -38,7 +38,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap().to_string_lossy().into_owned()
 }
 
-/// The strings of a value: one, or those of a list.
+/// The strings of a value, which is one string or a list.
 fn strings(value: &str) -> Vec<String> {
     let parts = value.split('"').skip(1).step_by(2);
     parts.map(str::to_owned).collect()

@@ -13,9 +13,9 @@
 //! which knows no elements and is public. `step` computes `free_motion` from its `start`, by
 //! `newton` with `acceleration` in the nonlinear models. Bodies on which no impulse acts do with
 //! the factor of their `rest_matrix`, or with `conjugate_gradients`. External `forces` are
-//! evaluated at the points of `quadrature`. A `free_step` has derivatives, by those of the
-//! `residual` and of the nonlinear models' damping (`damping_change`); `step_derivatives` adds
-//! those of the response to impulses, by the change of the `step_matrix`.
+//! evaluated at the points of `quadrature`. The derivatives of a `free_step` come from the
+//! `residual` and from the nonlinear models' damping (`damping_change`). `step_derivatives` adds
+//! the derivatives of the response to impulses, by the change of the `step_matrix`.
 
 mod acceleration;
 mod assembly;

@@ -40,8 +40,7 @@ pub(super) struct Amalgamation {
     roots: Vec<u32>,
 }
 
-/// Time of a front with some pivots and some vertices on its border, relative to that of the
-/// product of two tiles.
+/// Time of a front with some pivots and some vertices on its border, in products of two tiles.
 fn cost(num_pivots: u32, num_neighbors: u32) -> f64 {
     let p = f64::from(num_pivots.div_ceil(TILE_VERTICES));
     let b = f64::from(num_neighbors.div_ceil(TILE_VERTICES));

@@ -242,7 +242,7 @@ impl QuotientGraph {
     /// pivot's element and hashes of their lists.
     fn update_members(&mut self, pivot: u32) {
         let base = self.next_stamp;
-        // Stamps of the members: those of elements end before this.
+        // Stamps of the members begin here, where the stamps of elements end.
         let member_stamp = base + self.weights.len() as u64 + 1;
         self.next_stamp = member_stamp + 1;
         for m in self.members(pivot) {

@@ -5,8 +5,8 @@ use tarragon_framework::simd::{Kernel, dispatch, multiply_add};
 /// Pattern of a symmetric matrix of 3x3 blocks, with one row and one column of blocks per vertex.
 ///
 /// A matrix with this pattern is a slice of [`num_blocks`](Self::num_blocks) blocks, each row by
-/// row: first the blocks on the diagonal by vertex, then those of the edges (i, j), `i < j`, in
-/// ascending order, with the rows of i.
+/// row: first the blocks on the diagonal by vertex, then the blocks of the edges (i, j), `i < j`,
+/// in ascending order, with the rows of i.
 #[derive(Clone, Debug, Default)]
 pub struct BlockPattern {
     num_vertices: usize,

@@ -17,8 +17,7 @@ pub struct EliminationTree {
     roots: Vec<u32>,
 }
 
-/// Ends of the vertices and of the children of a node; they begin where those of the node before
-/// end.
+/// Ends of the vertices and of the children of a node, which begin at the ends of the node before.
 #[derive(Clone, Copy, Debug, Default)]
 struct EliminationNode {
     vertices_end: u32,

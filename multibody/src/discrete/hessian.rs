@@ -4,8 +4,8 @@ use super::cholesky::BlockCholesky;
 use super::multifrontal::MultifrontalCholesky;
 use tarragon_framework::Scalar;
 
-/// Number of velocities from which the multifrontal factorization is faster: those of about 370
-/// bodies in a pile (see DESIGN.md).
+/// Number of velocities from which the multifrontal factorization is faster. About 370 bodies of a
+/// pile have as many (see DESIGN.md).
 const LARGE: usize = 2200;
 
 /// A symmetric positive definite matrix of blocks, one row and column of blocks per tree.

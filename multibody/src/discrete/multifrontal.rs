@@ -8,15 +8,15 @@ const BLOCK: usize = 3;
 /// A symmetric positive definite matrix of blocks, one row and column of blocks per tree, and its
 /// factor.
 ///
-/// A tree with n velocities has `n.div_ceil(3)` vertices in the factorization, whose last rows and
-/// columns may be those of the identity.
+/// A tree with n velocities has `n.div_ceil(3)` vertices in the factorization. Rows and columns
+/// beyond n are unit vectors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MultifrontalCholesky {
     /// Pattern for which the symbolic part was computed.
     sizes: Vec<usize>,
     edges: Vec<(u32, u32)>,
-    /// Values of the blocks on the diagonal, column by column, then of those of the edges `(i, j)`,
-    /// which have the rows of i, row by row.
+    /// Values of the blocks on the diagonal, column by column, then of the blocks of the edges
+    /// `(i, j)`, which have the rows of i, row by row.
     values: Vec<f64>,
     diagonal_starts: Vec<usize>,
     edge_starts: Vec<usize>,
@@ -168,7 +168,7 @@ impl MultifrontalCholesky {
 }
 
 /// Copies the block at (a, a) of a square matrix by columns, whose lower triangle is read. Rows
-/// beyond its end are those of the identity.
+/// beyond its end are rows of the identity.
 fn copy_triangle(from: &[f64], size: usize, a: usize, block: &mut [f64; 9]) {
     for i in 0..BLOCK {
         for j in 0..=i {
