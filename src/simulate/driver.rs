@@ -2,8 +2,8 @@
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, de};
-use serde_saphyr::Tagged;
 use std::collections::BTreeMap;
+use tarragon::documents::yaml::Tagged;
 use tarragon::multibody::PdControllerGains;
 
 /// Driver of one model. In YAML, its tag selects it: `!ZeroForceDriver {}`.
@@ -36,8 +36,8 @@ struct GainKeys {
 
 impl<'de> Deserialize<'de> for Driver {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Tagged(keys, tag) = Tagged::<Option<DriverKeys>>::deserialize(deserializer)?;
-        let keys = keys.unwrap_or_default();
+        let Tagged { value, tag } = Tagged::<Option<DriverKeys>>::deserialize(deserializer)?;
+        let keys = value.unwrap_or_default();
         let unknown = |key: &str, driver: &str| {
             Err(de::Error::custom(format!("{driver} has no key '{key}'")))
         };

@@ -4,12 +4,11 @@ use super::driver::Driver;
 use crate::files::folder_of;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use tarragon::documents::yaml::{place_of, read_yaml};
+use tarragon::documents::yaml::{Placed, place_of, read_yaml};
 use tarragon::formats::directives::ModelDirective;
 use tarragon::framework::SimulatorConfig;
 use tarragon::geometry::{DefaultProximityProperties, SceneGraphConfig};
@@ -29,15 +28,15 @@ pub(super) struct Scenario {
     pub(super) simulator_config: SimulatorKeys,
     pub(super) plant_config: MultibodyPlantConfig,
     pub(super) scene_graph_config: SceneGraphKeys,
-    pub(super) directives: Vec<Spanned<ModelDirective>>,
+    pub(super) directives: Vec<Placed<ModelDirective>>,
     /// Buses by name; without this key, nothing is sent.
     pub(super) lcm_buses: Option<BTreeMap<String, LcmParams>>,
     /// Drivers by model instance.
-    pub(super) model_drivers: BTreeMap<String, Spanned<Driver>>,
-    pub(super) cameras: BTreeMap<String, Spanned<CameraConfig>>,
+    pub(super) model_drivers: BTreeMap<String, Placed<Driver>>,
+    pub(super) cameras: BTreeMap<String, Placed<CameraConfig>>,
     pub(super) visualization: VisualizationConfig,
     /// Positions by model instance and joint (rad or m).
-    pub(super) initial_position: BTreeMap<String, BTreeMap<String, Spanned<Vec<f64>>>>,
+    pub(super) initial_position: BTreeMap<String, BTreeMap<String, Placed<Vec<f64>>>>,
     /// File of the scenario, for messages and relative paths.
     #[serde(skip)]
     pub(super) file: PathBuf,
@@ -325,9 +324,9 @@ impl Scenario {
         Some(format!("{}:{line}:{column}", self.file.display()))
     }
     /// File, line and column of a value.
-    pub(super) fn at<V>(&self, value: &Spanned<V>) -> String {
-        let at = value.referenced;
-        format!("{}:{}:{}", self.file.display(), at.line(), at.column())
+    pub(super) fn at<V>(&self, value: &Placed<V>) -> String {
+        let (line, column) = value.place;
+        format!("{}:{line}:{column}", self.file.display())
     }
     /// Directory that file names in the directives are relative to.
     pub(super) fn directory(&self) -> &Path {

@@ -4,13 +4,18 @@
 //! line and column, the path of keys that leads to it, what was found, what it must be, and the
 //! cure.
 
-mod explain;
-mod outline;
+mod mistake;
+mod reader;
+mod scalar;
+mod tree;
+mod wrappers;
 
-use explain::explain;
-use outline::Outline;
+use reader::NodeReader;
 use serde::de::DeserializeOwned;
-use serde_saphyr::{Error, Options, options};
+use std::cell::Cell;
+use tree::Tree;
+use wrappers::{PLACED, TAGGED};
+pub use wrappers::{Placed, Tagged};
 
 /// A mistake in a YAML text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,86 +60,43 @@ impl std::error::Error for YamlError {}
 /// Returns an error if the text is not YAML, is not one document, repeats a key, or does not fit
 /// the type.
 pub fn read_yaml<V: DeserializeOwned>(text: &str) -> Result<V, YamlError> {
-    if let Some(masked) = without_underscored_numbers(text)
-        && let Err(error) = parse::<V>(&masked)
-        && is_number_error(&error)
-    {
-        return Err(explain(text, &error));
+    let tree = Tree::of(text);
+    let root = root(&tree, text)?;
+    let num_read = Cell::new(0);
+    V::deserialize(NodeReader::new(&tree, root, &num_read)).map_err(|m| m.explain(&tree))
+}
+
+/// Returns the node of the only document.
+fn root(tree: &Tree, text: &str) -> Result<usize, YamlError> {
+    if let Some(failure) = &tree.failure {
+        return Err(failure.explain(text));
     }
-    parse(text).map_err(|error| explain(text, &error))
+    let (place, message) = match *tree.documents {
+        [root] => return Ok(root),
+        [] => {
+            let message = "the text must be a YAML document, got nothing; add the keys";
+            ((1, 1), message)
+        }
+        [_, second, ..] => (
+            tree.nodes[second].place,
+            "the text must be one YAML document, got a second one; remove it and the line '---' \
+             before it, or put it into a file",
+        ),
+    };
+    Err(YamlError {
+        line: place.0,
+        column: place.1,
+        message: message.into(),
+    })
 }
 
 /// Returns line and column of the value at a path of keys, such as `cameras.left.fps`, for messages
 /// about values that are checked after they are read.
 pub fn place_of(text: &str, path: &str) -> Option<(u32, u32)> {
-    let outline = Outline::of(text);
+    let tree = Tree::of(text);
     // The key comes first, and its value next.
-    let mut nodes = outline.nodes.iter().rev();
+    let mut nodes = tree.nodes.iter().rev();
     nodes.find(|node| node.path == path).map(|node| node.place)
-}
-
-fn parse<V: DeserializeOwned>(text: &str) -> Result<V, Error> {
-    let options: Options = options! {
-        with_snippet: false,
-        underscored_numbers_as_strings: true,
-    };
-    serde_saphyr::from_str_with_options(text, options)
-}
-
-fn is_number_error(error: &Error) -> bool {
-    match error {
-        Error::AliasError { error, .. } | Error::WithSnippet { error, .. } => {
-            is_number_error(error)
-        }
-        error => matches!(error, Error::InvalidScalar { .. }),
-    }
-}
-
-/// Returns the text with a letter in place of each underscore of a plain scalar that looks like a
-/// number, or `None` if it has none. Whether such a scalar is a number or a text, only the type
-/// knows that is read; as a text it still is one, and as a number it is refused.
-fn without_underscored_numbers(text: &str) -> Option<String> {
-    if !has_underscored_number(text.as_bytes()) {
-        return None;
-    }
-    let mut masked = text.as_bytes().to_vec();
-    let outline = Outline::of(text);
-    for node in &outline.nodes {
-        let is_number = node.is_plain()
-            && node.text.contains('_')
-            && node
-                .text
-                .starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
-            && node
-                .text
-                .chars()
-                .all(|c| c.is_ascii_hexdigit() || "_.+-xob".contains(c));
-        let bytes = node.bytes.clone();
-        if is_number && let Some(scalar) = masked.get_mut(bytes) {
-            scalar
-                .iter_mut()
-                .filter(|b| **b == b'_')
-                .for_each(|b| *b = b'x');
-        }
-    }
-    let masked = String::from_utf8(masked).ok()?;
-    (masked != text).then_some(masked)
-}
-
-/// Returns whether there may be such a scalar: characters of a number before an underscore, after
-/// something that can come before a scalar.
-fn has_underscored_number(bytes: &[u8]) -> bool {
-    let underscores = bytes.iter().enumerate().filter(|(_, b)| **b == b'_');
-    let mut ends = underscores.map(|(at, _)| at);
-    ends.any(|end| {
-        let number = |b: &&u8| b.is_ascii_hexdigit() || b"+-.xob".contains(b);
-        let length = bytes[..end].iter().rev().take_while(number).count();
-        let first = bytes[end - length];
-        let before = bytes[..end - length].last();
-        length > 0
-            && (first.is_ascii_digit() || b"+-.".contains(&first))
-            && before.is_none_or(|b| b.is_ascii_whitespace() || b"[{,:".contains(b))
-    })
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ fn mistakes_of_whole_texts_are_explained() {
         ),
         (
             "cameras: {left: {far: x}, left: {}}",
-            "1:23: cameras.left.far",
+            "1:27: cameras.left: the key must be given once",
         ),
         (
             "cameras: {left: {name: 'a'}, left: {}}",
@@ -251,4 +251,104 @@ fn errors_pass_through_programs() {
         message: "nothing".into(),
     };
     assert_eq!(unplaced.to_string(), "nothing");
+}
+
+#[test]
+fn aliases_and_merge_keys_stand_for_values_of_their_anchors() {
+    let read = |text: &str| read_yaml::<BTreeMap<String, BTreeMap<String, f64>>>(text);
+    let text =
+        "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: *a, y: 5}\nd: {<<: [*a, *b]}\ne: *b";
+    let all = read(text).unwrap();
+    let of = |name: &str| {
+        let map = all[name].iter();
+        map.map(|(key, x)| format!("{key}{x}")).collect::<String>()
+    };
+    assert_eq!(["c", "d", "e"].map(of), ["x1y5", "x1y2z4", "y3z4"]);
+    // A mistake is where it must be mended: at the anchor.
+    let error = read("a: &a {x: one}\nb: *a").unwrap_err();
+    assert_eq!((error.line, error.column), (1, 11));
+    let error = read("a: {<<: 3}").unwrap_err();
+    assert!(
+        error.message.starts_with("a.'<<': must be a map"),
+        "{error}"
+    );
+}
+
+#[test]
+fn scalars_and_variants_have_the_types_of_yaml() {
+    #[derive(Debug, Deserialize, PartialEq)]
+    enum Shape {
+        Empty,
+        Ball(f64),
+        Box { size: [u8; 3] },
+    }
+    let read = |text: &str| read_yaml::<Vec<Shape>>(text);
+    let (ball, size) = (Shape::Ball(0.5), [1, 2, 3]);
+    assert_eq!(
+        read("[Empty, {Ball: 0.5}, !Ball 0.5, {Box: {size: [1, 2, 3]}}]"),
+        Ok(vec![
+            Shape::Empty,
+            Shape::Ball(0.5),
+            ball,
+            Shape::Box { size }
+        ])
+    );
+    for (text, expected) in [
+        ("- Ball", "Ball must be a map with the key 'Ball'"),
+        (
+            "- {Ball: 1, Empty: }",
+            "[0]: must be a map with one key, got a map",
+        ),
+        (
+            "- [Empty]",
+            "[0]: must be a name, or a map with one key, got a list",
+        ),
+        ("- !Cone 1", "the tag is not known here, got !Cone"),
+        (
+            "- {Box: {size: [1, 2]}}",
+            "must be a list of 3 elements, got 2 elements",
+        ),
+        (
+            "- {Box: {size: [1, 2, 3, 4]}}",
+            "must be a list of 3 elements, got 4 elements",
+        ),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.message.contains(expected), "{text}: {error}");
+    }
+    let whole: Vec<i64> = read_yaml("[0x1F, 0o17, 0b11, -0x10, +7, -9223372036854775808]").unwrap();
+    assert_eq!(whole, [31, 15, 3, -16, 7, i64::MIN]);
+    let real: Vec<f64> = read_yaml("[1, -.inf, .Inf, 1e-3, 5., .5]").unwrap();
+    assert_eq!(
+        real,
+        [1.0, f64::NEG_INFINITY, f64::INFINITY, 1e-3, 5.0, 0.5]
+    );
+    let any: serde_json::Value =
+        read_yaml("[1, 1.5, true, 'true', !!str 1, x, ~, {a: []}]").unwrap();
+    let expected = serde_json::json!([1, 1.5, true, "true", "1", "x", null, {"a": []}]);
+    assert_eq!(any, expected);
+    let options: [Option<u8>; 3] =
+        read_yaml("[1, null, ]").map_or([None; 3], |[a, b]: [_; 2]| [a, b, a]);
+    assert_eq!(options, [Some(1), None, Some(1)]);
+}
+
+#[test]
+fn texts_that_stand_for_too_much_are_errors() {
+    // Ten aliases to ten aliases and so on: 10^9 values.
+    let mut text = "a0: &a0 [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\n".to_owned();
+    for i in 1..9 {
+        let last = format!("*a{}", i - 1);
+        text += &format!("a{i}: &a{i} [{}]\n", vec![last; 10].join(", "));
+    }
+    let error = read_yaml::<serde_json::Value>(&text).unwrap_err();
+    assert!(error.message.contains("at most 10000000 values"), "{error}");
+    let error = read_yaml::<serde_json::Value>("a: &a [*a]").unwrap_err();
+    assert!(
+        error.message.contains("a list or map that it is in"),
+        "{error}"
+    );
+    for open in ["[", "{a: "] {
+        let error = read_yaml::<serde_json::Value>(&open.repeat(5000)).unwrap_err();
+        assert!(error.message.contains("at most 200 deep"), "{error}");
+    }
 }

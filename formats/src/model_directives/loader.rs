@@ -13,7 +13,7 @@ use nalgebra::Isometry3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tarragon_documents::names::scoped;
-use tarragon_documents::yaml::{YamlError, read_yaml};
+use tarragon_documents::yaml::{Placed, YamlError, read_yaml};
 use tarragon_documents::{Diagnostic, ModelInput, read_file};
 use tarragon_multibody::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, FixedOffsetFrame, FrameIndex, Joint,
@@ -123,7 +123,7 @@ impl DirectiveLoader<'_, '_> {
         #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Located {
-            directives: Vec<serde_saphyr::Spanned<ModelDirective>>,
+            directives: Vec<Placed<ModelDirective>>,
         }
         let fail = |place: (u32, u32), message: String| Diagnostic {
             line: place.0,
@@ -162,12 +162,7 @@ impl DirectiveLoader<'_, '_> {
             scope: naming.scope,
         };
         for directive in located.directives {
-            let at = directive.referenced;
-            self.add(
-                &directive.value,
-                &place,
-                (at.line() as u32, at.column() as u32),
-            );
+            self.add(&directive.value, &place, directive.place);
         }
     }
 

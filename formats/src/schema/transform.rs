@@ -4,6 +4,7 @@ use super::vector::{self, YamlVector3};
 use nalgebra::{Isometry3, UnitVector3, Vector3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
+use tarragon_documents::yaml::Tagged as Read;
 use tarragon_framework::math;
 
 /// A pose relative to a named frame (Drake's `schema::Transform`).
@@ -138,7 +139,7 @@ struct RotationFields {
 impl<'de> Deserialize<'de> for Rotation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fail = |why: String| Err(de::Error::custom(why));
-        let Tagged(fields, tag) = Tagged::<RotationFields>::deserialize(deserializer)?;
+        let Read { value, tag } = Read::<RotationFields>::deserialize(deserializer)?;
         let (
             tag,
             RotationFields {
@@ -146,7 +147,7 @@ impl<'de> Deserialize<'de> for Rotation {
                 angle_deg,
                 axis,
             },
-        ) = (tag.as_deref(), fields);
+        ) = (tag.as_deref(), value);
         let superfluous = |kind: &str, expected: &str| {
             fail(format!(
                 "a rotation {kind} must have only the fields {expected}, got others"

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_saphyr::Tagged;
 use std::path::PathBuf;
+use tarragon_documents::yaml::Tagged as Read;
 use tarragon_geometry::mesh::TextureImage;
 use tarragon_geometry::render::{
     CubeMap, EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture,
@@ -55,7 +56,8 @@ struct TextureFields {
 
 impl<'de> Deserialize<'de> for Texture {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Tagged(TextureFields { path, paths }, tag) = Tagged::deserialize(deserializer)?;
+        let Read { value, tag } = Read::<TextureFields>::deserialize(deserializer)?;
+        let TextureFields { path, paths } = value;
         match (tag.as_deref(), path, paths) {
             (None | Some("!NullTexture"), None, None) => Ok(Self(NullTexture.into())),
             (Some("!EquirectangularMap"), path, None) => {

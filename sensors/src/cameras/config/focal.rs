@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
+use tarragon_documents::yaml::Tagged as Read;
 
 /// Focal lengths, or fields of view that determine them (Drake's `CameraConfig.focal`). If only x
 /// or only y is given, the focal length that follows from it applies to both directions.
@@ -69,7 +70,8 @@ struct FocalFields {
 
 impl<'de> Deserialize<'de> for Focal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Tagged(FocalFields { x, y }, tag) = Tagged::deserialize(deserializer)?;
+        let Read { value, tag } = Read::<FocalFields>::deserialize(deserializer)?;
+        let FocalFields { x, y } = value;
         match tag.as_deref() {
             None | Some("!FocalLength") => Ok(Self::FocalLength { x, y }),
             Some("!FovDegrees") => Ok(Self::FovDegrees { x, y }),

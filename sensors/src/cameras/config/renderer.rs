@@ -8,6 +8,7 @@ use crate::{Error, Result};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
+use tarragon_documents::yaml::{Tagged as Read, read_yaml};
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::render::{
     EnvironmentMap, RenderEngineCpu, RenderEngineCpuParams, RenderEngineGpuParams,
@@ -312,10 +313,10 @@ const PARAMETER_TAGS: [&str; 5] = [
 pub(super) fn unknown_tag_hint(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Lenient {
-        renderer_class: Option<Tagged<IgnoredAny>>,
+        renderer_class: Option<Read<IgnoredAny>>,
     }
-    let lenient: Lenient = serde_saphyr::from_str(text).ok()?;
-    let tag = lenient.renderer_class?.1?;
+    let lenient: Lenient = read_yaml(text).ok()?;
+    let tag = lenient.renderer_class?.tag?;
     let name = tag.strip_prefix('!')?;
     (!name.starts_with("RenderEngine") || !PARAMETER_TAGS.contains(&name)).then(|| {
         let known = PARAMETER_TAGS.join(", !");
