@@ -31,7 +31,6 @@
 //! | `cli` | the `tarragon` command; switches on `render-server` and `visualization` |
 //! | `convex-decomposition` | meshes that collide as the union of convex pieces |
 //! | `gpu` | the module `gpu`: a render engine on GPUs, for batches of images |
-//! | `remote-https` | packages from `https://` URLs; without it, only `http://` and `file://` |
 //! | `render-server` | the module `render_server` |
 //! | `visualization` | the module `visualization`; without it, no server and no page are built |
 //!

@@ -3,10 +3,7 @@
 //! Nothing here knows what a document means. [`xml`] reads elements and attributes with their
 //! places and collects a [`Diagnostic`] for each mistake; [`yaml`] reads values and explains
 //! mistakes likewise; a [`PackageMap`] finds the files that URLs such as `package://arm/arm.urdf`
-//! name, and fetches remote packages; [`xacro`] expands macros.
-//!
-//! The feature `remote-https`, which is on by default, fetches packages from `https://` URLs;
-//! without it, such a URL is an error that says so.
+//! name, and fetches remote packages with the program curl; [`xacro`] expands macros.
 
 mod diagnostic;
 mod expression;

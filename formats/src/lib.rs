@@ -5,9 +5,6 @@
 //! [`MultibodyPlantBuilder`](tarragon_multibody::MultibodyPlantBuilder) and its
 //! [`SceneGraph`](tarragon_geometry::SceneGraph), and reports what it does not use. A
 //! [`ModelWriter`] writes a plant in one of three formats.
-//!
-//! The feature `remote-https`, which is on by default, fetches packages of models from `https://`
-//! URLs; without it, such a URL is an error that says so.
 
 mod mjcf;
 mod model_config;

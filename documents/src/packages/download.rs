@@ -7,10 +7,8 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::time::Instant;
-use ureq::http::StatusCode;
-use ureq::http::header::LOCATION;
-use ureq::{Agent, Body};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Downloads the archive from the first URL that serves it; else returns the failure of every URL.
 pub(super) fn download(
@@ -54,11 +52,7 @@ fn download_one(url: &str, settings: &RemoteSettings, wanted: &str, to: &Path) -
             if let Some(ban) = settings.network_ban(variable.as_deref()) {
                 return Err(Error::state(ban));
             }
-            save(
-                request(url, settings).map_err(network)?.into_reader(),
-                settings,
-                to,
-            )?
+            fetch(url, settings, to)?
         }
     };
     if sha256 == wanted {
@@ -101,170 +95,80 @@ fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<Str
     }
 }
 
-/// Requests a URL, following redirections; returns the body of the response.
-fn request(url: &str, settings: &RemoteSettings) -> Result<Body, String> {
-    let start = Instant::now();
-    let mut url = url.to_string();
-    for redirects in 0.. {
-        let agent = agent(&url, settings, start)?;
-        let response = agent.get(&url).call().map_err(|e| e.to_string())?;
-        let status = response.status();
-        let location = response.headers().get(LOCATION);
-        match location.filter(|_| status.is_redirection()) {
-            Some(_) if redirects >= settings.max_redirects => break,
-            Some(location) => {
-                let location = location.to_str().map_err(|_| {
-                    "the server must redirect to a URL, got other bytes".to_string()
-                })?;
-                url = redirected(&url, location)?;
-            }
-            None if status == StatusCode::OK => return Ok(response.into_body()),
-            None => return Err(format!("the server must answer 200 OK, got {status}")),
-        }
-    }
-    Err(format!(
-        "the server must redirect at most {} times (max_redirects of the package map's \
-         RemoteSettings), got more",
-        settings.max_redirects
-    ))
-}
-
-/// Resolves the address of a redirection (RFC 3986, section 5.2, without removal of dot segments,
-/// which servers do as well).
-fn redirected(from: &str, location: &str) -> Result<String, String> {
-    let (scheme, rest) = from.split_once("://").unwrap_or(("http", from));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
-    let to = if location.contains("://") {
-        location.into()
-    } else if let Some(rest) = location.strip_prefix("//") {
-        format!("{scheme}://{rest}")
-    } else if location.starts_with('/') {
-        format!("{scheme}://{authority}{location}")
-    } else {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        format!("{scheme}://{authority}{folder}/{location}")
-    };
-    match ArchiveLocation::of(&to) {
-        Ok(ArchiveLocation::Http | ArchiveLocation::Https) => Ok(to),
-        _ => Err(format!(
-            "the server must redirect to an http:// or https:// address, got '{to}'"
-        )),
-    }
-}
-
-/// Creates the HTTP client for one URL.
-fn agent(url: &str, settings: &RemoteSettings, start: Instant) -> Result<Agent, String> {
-    let stall = Some(settings.stall_timeout);
-    let left = settings.download_timeout.saturating_sub(start.elapsed());
-    let config = Agent::config_builder()
-        .user_agent(concat!("tarragon/", env!("CARGO_PKG_VERSION")))
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .timeout_global(Some(left))
-        .timeout_resolve(stall)
-        .timeout_connect(stall)
-        .timeout_recv_response(stall)
-        .timeout_per_read(stall);
-    let config = match ArchiveLocation::of(url)? {
-        ArchiveLocation::Https => encrypted(config)?,
-        _ => config,
-    };
-    Ok(config.build().new_agent())
-}
-
-type ConfigBuilder = ureq::config::ConfigBuilder<ureq::typestate::AgentScope>;
-
-#[cfg(all(
-    feature = "remote-https",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-fn encrypted(config: ConfigBuilder) -> Result<ConfigBuilder, String> {
-    // The TLS library panics on processors without these instructions.
-    #[cfg(target_arch = "x86_64")]
-    let capable = std::arch::is_x86_feature_detected!("aes")
-        && std::arch::is_x86_feature_detected!("pclmulqdq")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("adx")
-        && std::arch::is_x86_feature_detected!("avx2");
-    #[cfg(target_arch = "aarch64")]
-    let capable = std::arch::is_aarch64_feature_detected!("neon")
-        && std::arch::is_aarch64_feature_detected!("aes")
-        && std::arch::is_aarch64_feature_detected!("pmull")
-        && std::arch::is_aarch64_feature_detected!("sha2");
-    if !capable {
-        return Err(
-            "https:// needs a processor with AES instructions (on x86-64, one of 2013 or later); \
-             use http:// or file://"
+/// Downloads a URL by the program `curl`, following redirections; returns the checksum.
+///
+/// The program comes with most systems, and knows their certificates and proxies.
+fn fetch(url: &str, settings: &RemoteSettings, to: &Path) -> Result<String> {
+    // Curl takes no limits of centuries.
+    let seconds = |limit: Duration| limit.as_secs_f64().clamp(0.001, 1e6);
+    let (silence, total) = (
+        seconds(settings.stall_timeout),
+        seconds(settings.download_timeout),
+    );
+    let command = Command::new("curl")
+        // Without the user's configuration, which may change what is written.
+        .args(["--disable", "--silent", "--show-error", "--fail"])
+        .args(["--proto", "=http,https", "--proto-redir", "=http,https"])
+        .args(["--location", "--max-redirs"])
+        .arg(settings.max_redirects.to_string())
+        .args(["--connect-timeout", &silence.to_string()])
+        .args(["--max-time", &total.to_string()])
+        .args(["--speed-limit", "1", "--speed-time"])
+        .arg(silence.ceil().to_string())
+        .args(["--user-agent", USER_AGENT])
+        .args(["--write-out", "%{stderr}\\n%{http_code}"])
+        .args(["--globoff", "--url", url])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let command = command.map_err(|e| {
+        network(
+            "packages from http:// and https:// are fetched by the program curl, which could not \
+             be started; install it, or fetch the archive yourself and name it by a file:// URL"
                 .into(),
-        );
-    }
-    let tls = ureq::tls::TlsConfig::builder()
-        .root_certs(root_certificates())
-        .unversioned_rustls_crypto_provider(
-            std::sync::Arc::new(rustls_graviola::default_provider()),
         )
-        .build();
-    Ok(config.tls_config(tls))
-}
-
-/// Returns the machine's root certificates (or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`),
-/// because companies have their own; Mozilla's if there are none.
-#[cfg(all(
-    feature = "remote-https",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-fn root_certificates() -> ureq::tls::RootCerts {
-    use ureq::tls::{Certificate, RootCerts};
-    let own = rustls_native_certs::load_native_certs();
-    for error in &own.errors {
-        tracing::warn!("certificates of this machine: {error}");
+        .with_cause(e)
+    })?;
+    let mut curl = Running(command);
+    let body = curl.0.stdout.take().expect("is piped");
+    let saved = save(body, settings, to)?;
+    let mut report = String::new();
+    let mut errors = curl.0.stderr.take().expect("is piped");
+    let read = errors.read_to_string(&mut report);
+    let status = read
+        .and_then(|_| curl.0.wait())
+        .map_err(|e| network("curl".into()).with_cause(e))?;
+    let (message, answer) = report.rsplit_once('\n').unwrap_or((&report, ""));
+    match status.code() {
+        Some(0) if answer == "200" => Ok(saved),
+        Some(0 | HTTP_ERROR) => Err(network(format!(
+            "the server must answer 200 OK, got {answer}"
+        ))),
+        Some(TOO_MANY_REDIRECTS) => Err(network(format!(
+            "the server must redirect at most {} times (max_redirects of the package map's \
+             RemoteSettings), got more",
+            settings.max_redirects
+        ))),
+        Some(TIMEOUT) => Err(network(format!("timeout: {}", message.trim()))),
+        _ => Err(network(message.trim().to_owned())),
     }
-    let own: Vec<_> = own
-        .certs
-        .iter()
-        .map(|der| Certificate::from_der(der).to_owned())
-        .collect();
-    if own.is_empty() {
-        RootCerts::WebPki
-    } else {
-        own.into()
-    }
 }
 
-#[cfg(not(all(
-    feature = "remote-https",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-fn encrypted(_: ConfigBuilder) -> Result<ConfigBuilder, String> {
-    Err(
-        "this program was built without https://, which needs the feature remote-https and an \
-         x86-64 or ARM64 processor; use http:// or file://"
-            .into(),
-    )
-}
+const USER_AGENT: &str = concat!("tarragon/", env!("CARGO_PKG_VERSION"));
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Exit codes of curl.
+const HTTP_ERROR: i32 = 22;
+const TIMEOUT: i32 = 28;
+const TOO_MANY_REDIRECTS: i32 = 47;
 
-    #[test]
-    fn redirections_resolve_to_http_addresses_only() {
-        let from = "https://a.org:8080/x/y.zip?z=/w";
-        for (location, to) in [
-            ("http://b.org/q", "http://b.org/q"),
-            ("//b.org/q", "https://b.org/q"),
-            ("/q?r", "https://a.org:8080/q?r"),
-            ("q.zip", "https://a.org:8080/x/q.zip"),
-        ] {
-            assert_eq!(redirected(from, location).unwrap(), to);
-        }
-        assert_eq!(redirected("http://a", "q").unwrap(), "http://a/q");
-        for location in ["file:///etc/passwd", "ftp://a/b"] {
-            assert!(redirected(from, location).is_err());
-        }
+/// A program that is ended with its result unused, if it still runs.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

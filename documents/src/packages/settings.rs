@@ -27,7 +27,8 @@ pub struct RemoteSettings {
     /// URLs work without them. The environment variable `DRAKE_ALLOW_NETWORK` also forbids them if
     /// it lists names but not `package_map`.
     pub allow_network: bool,
-    /// Maximum time that a server may stay silent, at the start or in between; 30 s by default.
+    /// Maximum time that a server may stay silent, at the start or in between, where whole seconds
+    /// count; 30 s by default.
     pub stall_timeout: Duration,
     /// Maximum time of one download; an hour by default.
     pub download_timeout: Duration,

@@ -126,14 +126,17 @@ fn failing_servers_are_reported_and_leave_nothing_behind() {
     for (answer, what) in [
         (
             Answer::Status(404),
-            "the server must answer 200 OK, got 404 Not Found",
+            "the server must answer 200 OK, got 404",
         ),
         (Answer::Status(503), "200 OK, got 503"),
         (Answer::Status(204), "200 OK, got 204"),
         (Answer::Status(304), "200 OK, got 304"),
-        (Answer::Truncated(bytes.clone(), half), "after"),
+        (Answer::Truncated(bytes.clone(), half), "bytes remaining"),
         (Answer::WrongLength(bytes.clone(), half), "checksum"),
-        (Answer::WrongLength(bytes.clone(), 2 * half + 10), "after"),
+        (
+            Answer::WrongLength(bytes.clone(), 2 * half + 10),
+            "bytes remaining",
+        ),
         (Answer::Body(vec![0; 10]), "checksum"),
         (
             Answer::Redirect("/a.zip".into()),
@@ -141,7 +144,7 @@ fn failing_servers_are_reported_and_leave_nothing_behind() {
         ),
         (
             Answer::Redirect("file:///etc/passwd".into()),
-            "got 'file:///etc/passwd'",
+            "Protocol \"file\"",
         ),
         (Answer::Garbage, "/a.zip: "),
         (Answer::Silence, "timeout"),
@@ -255,6 +258,28 @@ fn process_that_fetches() {
     let params = RemoteParams::from_yaml(&task).unwrap();
     map.add_remote("p", params).unwrap();
     assert_eq!(files(&map.path("p").unwrap()).len(), 3);
+}
+
+#[test]
+fn a_missing_curl_is_reported_with_a_cure() {
+    let params = RemoteParams {
+        urls: vec!["https://example.com/a.zip".into()],
+        sha256: "0".repeat(64),
+        ..RemoteParams::default()
+    };
+    let place = Place::new();
+    let other = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "package_map::fetch::process_that_fetches"])
+        .env(TASK, params.to_json())
+        .env("TARRAGON_PACKAGE_CACHE", place.dir.path().join("cache"))
+        .env("PATH", place.dir.path())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&other.stdout);
+    assert!(
+        printed.contains("program curl, which could not be started; install it, or"),
+        "{printed}"
+    );
 }
 
 #[test]
