@@ -1,6 +1,7 @@
 //! Contact surfaces of pairs.
 
 use super::pairs::check_max_distance;
+use super::query_object::PairNumbers;
 use super::{PenetrationAsPointPair, QueryObject, SparsePenetration};
 use crate::error::{Error, Result};
 use crate::hydro::{self, ContactSurface, HydroelasticContactRepresentation};
@@ -111,9 +112,7 @@ impl<T: Scalar> QueryObject<T> {
             let forms = [&a.hydroelastic, &b.hydroelastic];
             match hydro::check_pair(forms[0], forms[1]) {
                 Ok(()) => {
-                    let x_wg = |i: usize| self.kinematics.x_wg(i);
-                    let poses = [x_wg(pair.0), x_wg(pair.1)];
-                    let found = hydro::contact_surface([a.id, b.id], forms, poses, representation);
+                    let found = (self.kernels.contact_surface)(self, pair, representation);
                     Ok(found.map(|surface| PairContact::Surface(Box::new(surface))))
                 }
                 Err(_) if fallback => {
@@ -141,6 +140,17 @@ impl<T: Scalar> QueryObject<T> {
             }
         }
         Ok((surfaces, points))
+    }
+
+    pub(super) fn find_contact_surface(
+        &self,
+        pair: PairNumbers,
+        representation: HydroelasticContactRepresentation,
+    ) -> Option<ContactSurface<T>> {
+        let [a, b] = [pair.0, pair.1].map(|i| &self.state.geometries[i]);
+        let forms = [&a.hydroelastic, &b.hydroelastic];
+        let poses = [pair.0, pair.1].map(|i| self.kinematics.x_wg(i));
+        hydro::contact_surface([a.id, b.id], forms, poses, representation)
     }
 
     /// Returns true if the bounding boxes of a pair overlap, without margins.

@@ -71,7 +71,7 @@ impl<T: Scalar> QueryObject<T> {
         if let Some(deformable) = self.kinematics.deformables().get(number) {
             return Obb::from_points(deformable.shape().vertices()).map(Some);
         }
-        if let Some(vertices) = self.skin_vertices(number) {
+        if let Some(vertices) = (self.kernels.skin_vertices)(self, number) {
             return Obb::from_points(&vertices).map(Some);
         }
         let x_wg = values_of_pose(self.kinematics.x_wg(number));
@@ -124,6 +124,10 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns an error if the compliant mesh of a rigid partner cannot be made, or if the boundary
     /// of a deformable mesh has no area.
     pub fn compute_deformable_contact(&self) -> Result<DeformableContact> {
+        (self.kernels.deformable_contact)(self)
+    }
+
+    pub(super) fn find_deformable_contact(&self) -> Result<DeformableContact> {
         self.deformable_contact(|g| g.shape().vertices().into(), values_of_pose)
     }
 
@@ -133,6 +137,10 @@ impl<T: Scalar> QueryObject<T> {
     /// # Errors
     /// Returns the errors of [`Self::compute_deformable_contact`].
     pub fn compute_deformable_contact_with_derivatives(&self) -> Result<DeformableContact<T>> {
+        (self.kernels.differentiable_contact)(self)
+    }
+
+    pub(super) fn find_differentiable_contact(&self) -> Result<DeformableContact<T>> {
         let positions = |g: &ConfiguredGeometry<T>| {
             let (vertices, _) = g.configuration.as_slice().as_chunks::<3>();
             vertices.iter().map(|p| Vector3::from(*p)).collect()

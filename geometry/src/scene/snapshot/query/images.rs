@@ -32,7 +32,7 @@ impl<T: Scalar> QueryObject<T> {
         let deformed = match engines.get() {
             Some(deformed) => deformed,
             None => {
-                let deformed = self.deformed_engines()?;
+                let deformed = (self.kernels.deformed_engines)(self)?;
                 engines.get_or_init(|| deformed)
             }
         };
@@ -41,7 +41,7 @@ impl<T: Scalar> QueryObject<T> {
 
     /// Returns copies of the engines that show deformable geometry and skins, in their current
     /// configurations.
-    fn deformed_engines(&self) -> Result<BTreeMap<String, Arc<dyn RenderEngine>>> {
+    pub(super) fn deform_engines(&self) -> Result<BTreeMap<String, Arc<dyn RenderEngine>>> {
         let mut engines: BTreeMap<String, Arc<dyn RenderEngine>> = BTreeMap::new();
         for (number, geometry) in self.state.geometries.iter().enumerate() {
             let Some(visual) = geometry.visual().filter(|_| geometry.is_driven()) else {

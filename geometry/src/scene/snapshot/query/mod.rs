@@ -8,6 +8,7 @@ mod points;
 mod query_object;
 mod rays;
 mod results;
+mod signed_distances;
 mod skins;
 
 pub use self::query_object::QueryObject;

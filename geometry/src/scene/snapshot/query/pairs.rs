@@ -1,13 +1,11 @@
 //! Distances and penetrations of pairs.
 
-use super::query_object::LEAST_PART;
-use super::{
-    PenetrationAsPointPair, PenetrationManifold, QueryObject, SignedDistancePair, SparsePenetration,
-};
+use super::query_object::{LEAST_PART, PairNumbers};
+use super::{PenetrationAsPointPair, PenetrationManifold, QueryObject, SparsePenetration};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
-use crate::proximity::{self, PairAnswer, PairDistance, WitnessPair};
-use crate::scene::snapshot::broadphase::{Candidates, unpack};
+use crate::proximity::{self, PairAnswer, PairDistance};
+use crate::scene::snapshot::broadphase::{Candidates, DynamicTree, unpack};
 use crate::values::values_of_pose;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
@@ -19,11 +17,15 @@ impl<T: Scalar> QueryObject<T> {
         margin: f64,
         f: impl FnOnce(&Candidates<'_>) -> R,
     ) -> R {
-        let tree = self.kinematics.tree(&self.state);
+        let tree = (self.kernels.tree)(self);
         let candidates = tree.candidates(&self.state, margin.max(0.0));
         let result = f(&candidates);
         tree.put_back(candidates);
         result
+    }
+
+    pub(super) fn find_tree(&self) -> &DynamicTree {
+        self.kinematics.tree(&self.state)
     }
 
     /// Returns the results of `f` for the candidates; see [`QueryObject::collect`]. Threads take at
@@ -32,7 +34,7 @@ impl<T: Scalar> QueryObject<T> {
         &self,
         candidates: &Candidates<'_>,
         least: usize,
-        f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
+        f: impl Fn(PairNumbers) -> Result<Option<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
         let mut found = vec![];
         self.add_pairs(candidates, least, &mut found, f)?;
@@ -45,7 +47,7 @@ impl<T: Scalar> QueryObject<T> {
         candidates: &Candidates<'_>,
         least: usize,
         found: &mut Vec<R>,
-        f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
+        f: impl Fn(PairNumbers) -> Result<Option<R>> + Sync + Send,
     ) -> Result<()> {
         self.collect_parts(candidates.pairs(), least, found, |pairs, found| {
             // Candidates are selected in blocks, so that the two loops do not disturb each other.
@@ -66,7 +68,11 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn pair<A: PairAnswer<T>>(&self, pair: (usize, usize), max_distance: f64) -> Result<Option<A>> {
+    pub(super) fn pair<A: PairAnswer<T>>(
+        &self,
+        pair: PairNumbers,
+        max_distance: f64,
+    ) -> Result<Option<A>> {
         if self.lacks_derivatives(pair) {
             Ok(self.real_pair(pair, max_distance)?.map(A::lift))
         } else {
@@ -77,14 +83,30 @@ impl<T: Scalar> QueryObject<T> {
 
     /// Returns true if there can be derivatives, but a pair certainly has none.
     #[inline]
-    pub(super) fn lacks_derivatives(&self, (a, b): (usize, usize)) -> bool {
+    pub(super) fn lacks_derivatives(&self, (a, b): PairNumbers) -> bool {
         self.kinematics.lacks_derivatives(a) && self.kinematics.lacks_derivatives(b)
     }
 
-    /// Does the same as [`Self::pair`] without derivatives.
-    pub(super) fn real_pair<A: PairAnswer<f64>>(
+    pub(super) fn find_distance(
         &self,
-        pair: (usize, usize),
+        pair: PairNumbers,
+        max_distance: f64,
+    ) -> Result<Option<PairDistance<T>>> {
+        self.pair(pair, max_distance)
+    }
+
+    pub(super) fn find_real_distance(
+        &self,
+        pair: PairNumbers,
+        max_distance: f64,
+    ) -> Result<Option<PairDistance<f64>>> {
+        self.real_pair(pair, max_distance)
+    }
+
+    /// Does the same as [`Self::pair`] without derivatives.
+    fn real_pair<A: PairAnswer<f64>>(
+        &self,
+        pair: PairNumbers,
         max_distance: f64,
     ) -> Result<Option<A>> {
         let x_wg = |i: usize| values_of_pose(self.kinematics.x_wg(i));
@@ -94,7 +116,7 @@ impl<T: Scalar> QueryObject<T> {
     #[inline]
     fn pair_at<S: Scalar, A: PairAnswer<S>>(
         &self,
-        (a, b): (usize, usize),
+        (a, b): PairNumbers,
         x_wa: &Isometry3<S>,
         x_wb: &Isometry3<S>,
         max_distance: f64,
@@ -105,38 +127,16 @@ impl<T: Scalar> QueryObject<T> {
         found.map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
 
-    fn signed_distance_pair(
-        &self,
-        (a, b): (usize, usize),
-        found: &WitnessPair<T>,
-    ) -> SignedDistancePair<T> {
-        SignedDistancePair {
-            id_a: self.state.geometries[a].id,
-            id_b: self.state.geometries[b].id,
-            distance: found.distance,
-            nhat_ba_w: found.nhat_ba_w,
-            p_aca: found.p_aca,
-            p_bcb: found.p_bcb,
-        }
-    }
-
-    fn signed_distance_pairs(
-        &self,
-        candidates: &Candidates<'_>,
-        max_distance: f64,
-    ) -> Result<Vec<SignedDistancePair<T>>> {
-        self.collect_pairs(candidates, LEAST_PART, |pair| {
-            let found = self.pair(pair, max_distance)?;
-            Ok(found.map(|found| self.signed_distance_pair(pair, &found)))
-        })
-    }
-
     /// Returns all candidate pairs that overlap, by (A, B). Pairs that only touch, at distance
     /// zero, are not included.
     ///
     /// # Errors
     /// Returns an error if a pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
+        (self.kernels.penetrations)(self)
+    }
+
+    pub(super) fn find_penetrations(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
         let lift = |pair: PenetrationAsPointPair<f64>| pair.map(T::from);
         let mut found = vec![];
         self.add_penetrations(0.0, &|_, _| Some(0.0), &mut found, lift, |pair| pair)?;
@@ -247,17 +247,18 @@ impl<T: Scalar> QueryObject<T> {
     #[inline(always)]
     pub(super) fn near_as<R>(
         &self,
-        pair: (usize, usize),
+        pair: PairNumbers,
         reach: f64,
         constant: impl Fn(PenetrationAsPointPair<f64>) -> R,
         answer: impl Fn(PenetrationAsPointPair<T>) -> R,
     ) -> Result<Option<R>> {
         if self.lacks_derivatives(pair) {
-            let found: Option<PairDistance<f64>> = self.real_pair(pair, reach)?;
+            let found = (self.kernels.real_distance)(self, pair, reach)?;
             let found = found.filter(|f| f.distance < reach);
             return Ok(found.map(|found| constant(self.penetration(pair, &found))));
         }
-        let found = self.near(pair, reach)?;
+        let found = (self.kernels.distance)(self, pair, reach)?;
+        let found = found.filter(|f| f.distance.re() < reach);
         Ok(found.map(|found| answer(self.penetration(pair, &found))))
     }
 
@@ -301,48 +302,54 @@ impl<T: Scalar> QueryObject<T> {
         reach: impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync,
     ) -> Result<Vec<PenetrationManifold<T>>> {
         check_max_distance("compute_manifolds_within", "max_reach", max_reach)?;
-        let near = |pair: (usize, usize)| {
-            let Some(reach) = self.reach_of(pair, &reach) else {
-                return Ok(None);
-            };
-            let body = |i: usize| {
-                let geometry = &self.state.geometries[i];
-                geometry.form.body(&geometry.shape)
-            };
-            let (a, b) = (body(pair.0), body(pair.1));
-            let x_wg = |i: usize| self.kinematics.x_wg(i);
-            let nearest = || self.near(pair, reach);
-            let Some((found, points)) =
-                proximity::contacts(a, x_wg(pair.0), b, x_wg(pair.1), reach, nearest)?
-            else {
-                return Ok(None);
-            };
-            let deepest = self.penetration(pair, &found);
-            let points = points.into_iter().map(|point| {
-                let pair = PenetrationAsPointPair {
-                    depth: point.depth,
-                    p_wca: point.p_wca,
-                    p_wcb: point.p_wcb,
-                    nhat_ba_w: point.nhat_ba_w,
-                    ..deepest
-                };
-                (pair, point.id)
-            });
-            let mut points: Vec<_> = points.collect();
-            if points.is_empty() {
-                points.push((deepest, 0));
-            }
-            Ok(Some(PenetrationManifold { points }))
+        let near = |pair| match self.reach_of(pair, &reach) {
+            Some(reach) => (self.kernels.manifold)(self, pair, reach),
+            None => Ok(None),
         };
         self.with_candidates(max_reach, |candidates| {
             self.collect_pairs(candidates, LEAST_PART, near)
         })
     }
 
+    pub(super) fn find_manifold(
+        &self,
+        pair: PairNumbers,
+        reach: f64,
+    ) -> Result<Option<PenetrationManifold<T>>> {
+        let body = |i: usize| {
+            let geometry = &self.state.geometries[i];
+            geometry.form.body(&geometry.shape)
+        };
+        let (a, b) = (body(pair.0), body(pair.1));
+        let x_wg = |i: usize| self.kinematics.x_wg(i);
+        let nearest = || self.near(pair, reach);
+        let Some((found, points)) =
+            proximity::contacts(a, x_wg(pair.0), b, x_wg(pair.1), reach, nearest)?
+        else {
+            return Ok(None);
+        };
+        let deepest = self.penetration(pair, &found);
+        let points = points.into_iter().map(|point| {
+            let pair = PenetrationAsPointPair {
+                depth: point.depth,
+                p_wca: point.p_wca,
+                p_wcb: point.p_wcb,
+                nhat_ba_w: point.nhat_ba_w,
+                ..deepest
+            };
+            (pair, point.id)
+        });
+        let mut points: Vec<_> = points.collect();
+        if points.is_empty() {
+            points.push((deepest, 0));
+        }
+        Ok(Some(PenetrationManifold { points }))
+    }
+
     #[inline]
     pub(super) fn reach_of(
         &self,
-        (a, b): (usize, usize),
+        (a, b): PairNumbers,
         reach: &impl Fn(GeometryId, GeometryId) -> Option<f64>,
     ) -> Option<f64> {
         let id = |i: usize| self.state.geometries[i].id;
@@ -350,7 +357,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn near(&self, pair: (usize, usize), reach: f64) -> Result<Option<PairDistance<T>>> {
+    fn near(&self, pair: PairNumbers, reach: f64) -> Result<Option<PairDistance<T>>> {
         let found: Option<PairDistance<T>> = self.pair(pair, reach)?;
         Ok(found.filter(|f| f.distance.re() < reach))
     }
@@ -358,7 +365,7 @@ impl<T: Scalar> QueryObject<T> {
     #[inline]
     pub(super) fn penetration<S: Scalar>(
         &self,
-        (a, b): (usize, usize),
+        (a, b): PairNumbers,
         found: &PairDistance<S>,
     ) -> PenetrationAsPointPair<S> {
         PenetrationAsPointPair {
@@ -378,7 +385,7 @@ impl<T: Scalar> QueryObject<T> {
     pub fn has_collisions(&self) -> Result<bool> {
         self.with_candidates(0.0, |candidates| {
             for pair in candidates.iter() {
-                let found: Option<PairDistance<T>> = self.pair(pair, 0.0)?;
+                let found = (self.kernels.distance)(self, pair, 0.0)?;
                 if found.is_some_and(|f| f.distance.re() < 0.0) {
                     return Ok(true);
                 }
@@ -394,80 +401,6 @@ impl<T: Scalar> QueryObject<T> {
         self.with_candidates(0.0, |candidates| {
             candidates.iter().map(|(a, b)| (id(a), id(b))).collect()
         })
-    }
-
-    /// Returns the signed distances of all candidates that are at most `max_distance` (m) apart, by
-    /// (A, B); infinity selects all candidates. Pairs at exactly that distance, and pairs that
-    /// touch, are included. A negative `max_distance` selects the pairs that overlap by at least
-    /// that depth.
-    ///
-    /// # Errors
-    /// Returns an error if `max_distance` is NaN, or if a pair to be tested has unsupported shapes.
-    pub fn compute_signed_distance_pairwise_closest_points(
-        &self,
-        max_distance: f64,
-    ) -> Result<Vec<SignedDistancePair<T>>> {
-        check_max_distance(
-            "compute_signed_distance_pairwise_closest_points",
-            "max_distance",
-            max_distance,
-        )?;
-        self.with_candidates(max_distance, |candidates| {
-            self.signed_distance_pairs(candidates, max_distance)
-        })
-    }
-
-    /// Returns the signed distances between one geometry and all others that it may be tested with,
-    /// if they are at most `max_distance` (m) apart; infinity selects all of them. The ids
-    /// determine whether the geometry comes first or second in a pair, as in
-    /// [`QueryObject::compute_signed_distance_pairwise_closest_points`], and the results equal
-    /// those of that query.
-    ///
-    /// # Errors
-    /// Returns an error if the geometry is unknown or has no proximity role, if `max_distance` is
-    /// NaN, or if a pair to be tested has unsupported shapes.
-    pub fn compute_signed_distance_geometry_closest_points(
-        &self,
-        geometry: GeometryId,
-        max_distance: f64,
-    ) -> Result<Vec<SignedDistancePair<T>>> {
-        check_max_distance(
-            "compute_signed_distance_geometry_closest_points",
-            "max_distance",
-            max_distance,
-        )?;
-        let number = self.proximity_number(geometry)?;
-        if self.state.geometries[number].bound.is_none() {
-            return Ok(vec![]);
-        }
-        let tree = self.kinematics.tree(&self.state);
-        let candidates = tree.candidates_of(&self.state, number, max_distance.max(0.0));
-        let result = self.signed_distance_pairs(&candidates, max_distance);
-        tree.put_back(candidates);
-        result
-    }
-
-    /// Returns the signed distance between two geometries, whether the pair is filtered or not.
-    ///
-    /// # Errors
-    /// Returns an error if a geometry is unknown or has no proximity role, if both are the same, or
-    /// if a shape is not supported, such as a `MeshcatCone`.
-    pub fn compute_signed_distance_pair_closest_points(
-        &self,
-        a: GeometryId,
-        b: GeometryId,
-    ) -> Result<SignedDistancePair<T>> {
-        let (a, b) = (self.proximity_number(a)?, self.proximity_number(b)?);
-        if a == b {
-            let name = &self.state.geometries[a].name;
-            return Err(Error::invalid(format!(
-                "the two geometries must be different, got '{name}' twice"
-            )));
-        }
-        let pair = (a.min(b), a.max(b));
-        let found = self.pair(pair, f64::INFINITY)?;
-        let found = found.expect("nothing is farther than infinity");
-        Ok(self.signed_distance_pair(pair, &found))
     }
 }
 

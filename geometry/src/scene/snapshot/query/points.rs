@@ -26,9 +26,8 @@ impl<T: Scalar> QueryObject<T> {
         threshold: f64,
     ) -> Result<Vec<SignedDistanceToPoint<T>>> {
         check("compute_signed_distance_to_point", "p_WQ", p_wq, threshold)?;
-        let mut results = vec![];
-        self.distances_to_point(p_wq, threshold, &mut results)?;
-        Ok(results)
+        let mut results = (self.kernels.distances_to_points)(self, &[*p_wq], threshold)?;
+        Ok(results.pop().unwrap_or_default())
     }
 
     /// Same as [`QueryObject::compute_signed_distance_to_point`], for many points, with one list
@@ -46,6 +45,14 @@ impl<T: Scalar> QueryObject<T> {
             let query = "compute_signed_distance_to_points";
             check(query, &format!("point {i}"), p_wq, threshold)?;
         }
+        (self.kernels.distances_to_points)(self, points_w, threshold)
+    }
+
+    pub(super) fn find_distances_to_points(
+        &self,
+        points_w: &[Vector3<T>],
+        threshold: f64,
+    ) -> Result<Vec<Vec<SignedDistanceToPoint<T>>>> {
         self.collect(points_w, |p_wq| {
             let mut results = vec![];
             self.distances_to_point(p_wq, threshold, &mut results)?;

@@ -24,6 +24,14 @@ impl<T: Scalar> QueryObject<T> {
         geometry: GeometryId,
         role: Role,
     ) -> Result<Vec<DVector<T>>> {
+        (self.kernels.driven_meshes)(self, geometry, role)
+    }
+
+    pub(super) fn find_driven_meshes(
+        &self,
+        geometry: GeometryId,
+        role: Role,
+    ) -> Result<Vec<DVector<T>>> {
         let number = self.state.geometry_number(geometry)?;
         let registered = &self.state.geometries[number];
         let flat = |positions: Vec<Vector3<T>>| {
@@ -43,7 +51,7 @@ impl<T: Scalar> QueryObject<T> {
 
     /// Returns the current vertices of a geometry, given by its number, without derivatives (m);
     /// `None` if it is not a skin.
-    pub(super) fn skin_vertices(&self, number: usize) -> Option<Vec<Vector3<f64>>> {
+    pub(super) fn find_skin_vertices(&self, number: usize) -> Option<Vec<Vector3<f64>>> {
         let skin = self.state.geometries[number].skin.as_deref()?;
         Some(self.vertices_of_skin(skin))
     }

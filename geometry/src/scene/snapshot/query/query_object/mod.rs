@@ -1,5 +1,7 @@
 //! The snapshot that answers queries.
 
+mod kernels;
+
 use super::SignedDistancePair;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId};
@@ -9,6 +11,8 @@ use crate::scene::model::GeometryState;
 use crate::scene::model::SceneGraphInspector;
 use crate::scene::snapshot::kinematics::Kinematics;
 use crate::shape::Aabb;
+use kernels::Kernels;
+pub(super) use kernels::PairNumbers;
 use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -43,6 +47,7 @@ pub struct QueryObject<T: Scalar> {
     pub(in crate::scene) state: Arc<GeometryState>,
     pub(in crate::scene) kinematics: Arc<Kinematics<T>>,
     parallel: bool,
+    pub(super) kernels: &'static Kernels<T>,
 }
 
 impl<T: Scalar> Clone for QueryObject<T> {
@@ -51,6 +56,7 @@ impl<T: Scalar> Clone for QueryObject<T> {
             state: self.state.clone(),
             kinematics: self.kinematics.clone(),
             parallel: self.parallel,
+            kernels: self.kernels,
         }
     }
 }
@@ -62,6 +68,7 @@ impl<T: Scalar> QueryObject<T> {
             kinematics: Arc::new(Kinematics::new(&state)),
             state,
             parallel: false,
+            kernels: Kernels::COMPILED,
         }
     }
 
@@ -175,7 +182,7 @@ impl<T: Scalar> QueryObject<T> {
         if let Some(deformable) = self.kinematics.deformables().get(number) {
             return Ok(aabb(deformable.shape().vertices()));
         }
-        if let Some(vertices) = self.skin_vertices(number) {
+        if let Some(vertices) = (self.kernels.skin_vertices)(self, number) {
             return Ok(aabb(&vertices));
         }
         let geometry = &self.state.geometries[number];
