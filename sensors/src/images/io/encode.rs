@@ -155,7 +155,7 @@ pub(crate) fn jpeg(
     chroma: Chroma,
     to: impl Write,
 ) -> Fallible<()> {
-    use jpeg_encoder::{ColorType, Encoder, JfifWrite, SamplingFactor};
+    use jpeg_encoder::{Encoder, JfifWrite, SamplingFactor};
     struct Out<W>(W);
     impl<W: Write> JfifWrite for Out<W> {
         fn write_all(&mut self, bytes: &[u8]) -> Result<(), jpeg_encoder::EncodingError> {
@@ -172,12 +172,12 @@ pub(crate) fn jpeg(
         })
     };
     let (width, height) = (side(image.width())?, side(image.height())?);
-    let (data, color) = match image {
-        ImageRef::Rgba8U(image) => (image.data(), ColorType::Rgba),
-        ImageRef::Bgra8U(image) => (image.data(), ColorType::Bgra),
-        ImageRef::Rgb8U(image) => (image.data(), ColorType::Rgb),
-        ImageRef::Bgr8U(image) => (image.data(), ColorType::Bgr),
-        ImageRef::Grey8U(image) => (image.data(), ColorType::Luma),
+    let (data, channels, order) = match image {
+        ImageRef::Rgba8U(image) => (image.data(), 4, Some([0, 1, 2])),
+        ImageRef::Bgra8U(image) => (image.data(), 4, Some([2, 1, 0])),
+        ImageRef::Rgb8U(image) => (image.data(), 3, Some([0, 1, 2])),
+        ImageRef::Bgr8U(image) => (image.data(), 3, Some([2, 1, 0])),
+        ImageRef::Grey8U(image) => (image.data(), 1, None),
         _ => return Err("a JPEG image must have 8 bits per channel".into()),
     };
     let mut encoder = Encoder::new(Out(to), quality);
@@ -185,7 +185,54 @@ pub(crate) fn jpeg(
         Chroma::Full => SamplingFactor::F_1_1,
         Chroma::Halved => SamplingFactor::F_2_2,
     });
-    Ok(encoder.encode(data, width, height, color)?)
+    Ok(encoder.encode_image(JpegPixels {
+        data,
+        channels,
+        order,
+        width,
+        height,
+    })?)
+}
+
+/// Pixels of any image for the JPEG encoder, which is compiled again for each type of pixels.
+struct JpegPixels<'a> {
+    data: &'a [u8],
+    channels: usize,
+    /// Where red, green and blue are; `None` for brightness.
+    order: Option<[usize; 3]>,
+    width: u16,
+    height: u16,
+}
+
+impl jpeg_encoder::ImageBuffer for JpegPixels<'_> {
+    fn get_jpeg_color_type(&self) -> jpeg_encoder::JpegColorType {
+        match self.order {
+            Some(_) => jpeg_encoder::JpegColorType::Ycbcr,
+            None => jpeg_encoder::JpegColorType::Luma,
+        }
+    }
+    fn width(&self) -> u16 {
+        self.width
+    }
+    fn height(&self) -> u16 {
+        self.height
+    }
+    fn fill_buffers(&self, y: u16, buffers: &mut [Vec<u8>; 4]) {
+        let row = self.channels * usize::from(self.width);
+        let row = &self.data[usize::from(y) * row..][..row];
+        let Some([r, g, b]) = self.order else {
+            return buffers[0].extend_from_slice(row);
+        };
+        let converted = row
+            .chunks_exact(self.channels)
+            .map(|pixel| jpeg_encoder::rgb_to_ycbcr(pixel[r], pixel[g], pixel[b]));
+        let [luma, blue, red, _] = buffers;
+        for (y, cb, cr) in converted {
+            luma.push(y);
+            blue.push(cb);
+            red.push(cr);
+        }
+    }
 }
 
 fn side(n: usize) -> Fallible<u32> {
