@@ -4,13 +4,11 @@
 //! block, so results have the same bits for any number of threads.
 
 use super::element::{ElementGroup, ElementShape, NUM_PAIRS, PAIRS};
-use super::lanes::{
-    LaneKernel, Lanes, Matrix, Pack, Vector, apply, dispatch_lanes, dot, load_vectors, scale,
-    store_vectors,
-};
+use super::lanes::{Matrix, Vector, apply, dot, load_vectors, scale, store_vectors};
 use super::material::BlockSink;
 use super::pattern::{BlockTargets, ElementPattern};
 use rayon::prelude::*;
+use tarragon_framework::simd::{LaneKernel, Lanes, Pack, dispatch_lanes};
 
 /// Most groups that one task computes.
 pub(super) const GROUPS_PER_TASK: usize = 64;

@@ -6,9 +6,10 @@
 
 use super::assembly::stress_force;
 use super::element::ElementGroup;
-use super::lanes::{LANES, Lanes, Pack, Vector};
+use super::lanes::Vector;
 use super::material::ElasticMaterial;
 use std::array::from_fn;
+use tarragon_framework::simd::{LANES, Lanes, Pack};
 
 /// Size of the differences relative to the size of the element and to the moduli. Their error is
 /// the square of it, and that of rounding its inverse times 1e-16.

@@ -1,10 +1,11 @@
 //! Eigenvalues and eigenvectors of small symmetric matrices.
 
 use super::lanes::{
-    Matrix, Pack, Vector, add_to_diagonal, apply, cofactors, combine, dot, scale, squared_norm,
-    trace, transpose,
+    Matrix, Vector, add_to_diagonal, apply, cofactors, combine, dot, scale, squared_norm, trace,
+    transpose,
 };
 use nalgebra::{SMatrix, SVector};
+use tarragon_framework::simd::Pack;
 
 /// Most sweeps of Jacobi's method. Matrices of this size need about five.
 const MAX_SWEEPS: usize = 30;

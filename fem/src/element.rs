@@ -1,7 +1,8 @@
 //! Linear tetrahedra, four at a time.
 
-use super::lanes::{LANES, Lanes, Matrix, Pack, Vector, from_fn, load_vectors, product, transpose};
+use super::lanes::{Matrix, Vector, from_fn, load_vectors, product, transpose};
 use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::simd::{LANES, Lanes, Pack};
 
 /// Number of 3x3 blocks in the lower triangle of an element's matrix: those of
 /// [`PAIRS`].

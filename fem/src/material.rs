@@ -7,10 +7,11 @@
 use super::config::{Lame, MaterialModel};
 use super::element::INNER_PAIRS;
 use super::lanes::{
-    Matrix, Pack, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
-    identity, outer, product, product_transposed, scale, squared_norm, trace, transpose,
+    Matrix, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot, identity,
+    outer, product, product_transposed, scale, squared_norm, trace, transpose,
 };
 use super::polar::rotations;
+use tarragon_framework::simd::Pack;
 
 /// Constitutive model with its parameters.
 #[derive(Clone, Copy, Debug)]

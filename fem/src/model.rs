@@ -3,7 +3,6 @@
 use super::assembly::{Assembly, Wanted};
 use super::config::DeformableBodyConfig;
 use super::element::{ElementGroup, FemElement};
-use super::lanes::LANES;
 use super::material::ElasticMaterial;
 use super::ordering::dissect;
 use super::passes::ElasticPass;
@@ -12,6 +11,7 @@ use super::quadrature::quadrature_points;
 use super::sparse::{EliminationTree, SparseCholesky};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tarragon_framework::simd::LANES;
 use tarragon_framework::{Error, Result};
 
 /// Most elements: places in their matrices are 32-bit numbers.

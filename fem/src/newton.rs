@@ -9,11 +9,11 @@
 use super::acceleration::Acceleration;
 use super::assembly::{GROUPS_PER_TASK, Wanted};
 use super::free_motion::FemMotion;
-use super::lanes::dispatch_lanes;
 use super::model::FemModel;
 use super::passes::{HessianPass, ObjectivePass, StartGradients, StartKernel, StepConstants};
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, fix_blocks};
 use rayon::prelude::*;
+use tarragon_framework::simd::dispatch_lanes;
 use tarragon_framework::simd::dot;
 
 /// Most iterations. Ordinary steps take two to five.

@@ -4,8 +4,9 @@ use super::assembly::{
     ElementMass, GroupOutput, GroupPass, MatrixSum, add_scaled, norm2, stress_force,
 };
 use super::element::{ElementGroup, ElementShape};
-use super::lanes::{LaneKernel, Matrix, Pack, Vector, combine, dot, load_vectors, store_vectors};
+use super::lanes::{Matrix, Vector, combine, dot, load_vectors, store_vectors};
 use super::material::{Deformation, ElasticMaterial};
+use tarragon_framework::simd::{LaneKernel, Pack};
 
 /// Constants of a step.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
 //! Pattern of a model's matrices, and where elements add to them.
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
-use super::lanes::{LANES, Lanes, Matrix, Vector};
+use super::lanes::{Matrix, Vector};
 use super::sparse::BlockPattern;
+use tarragon_framework::simd::{LANES, Lanes};
 
 /// Numbers that one group stores for its matrices and for its forces.
 const MATRIX_LEN: usize = 9 * NUM_PAIRS;

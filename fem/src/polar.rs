@@ -9,10 +9,11 @@
 
 use super::eigen::symmetric_eigen;
 use super::lanes::{
-    LANES, Matrix, Pack, cofactors, combine, dot, from_fn, from_matrices, lane, load_vectors,
-    product, product_transposed, squared_norm, store_vectors,
+    Matrix, cofactors, combine, dot, from_fn, from_matrices, lane, load_vectors, product,
+    product_transposed, squared_norm, store_vectors,
 };
 use nalgebra::{Matrix3, SMatrix};
+use tarragon_framework::simd::{LANES, Pack};
 
 /// Part of the cube of the largest eigenvalue below which the closed form loses digits.
 const LEAST_SEPARATION: f64 = 1e-2;

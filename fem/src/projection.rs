@@ -11,12 +11,13 @@ use super::config::{Lame, MaterialModel};
 use super::eigen::{symmetric_eigen, symmetric_eigens};
 use super::element::INNER_PAIRS;
 use super::lanes::{
-    LANES, Matrix, Pack, Vector, apply, apply_all, cofactors, combine, dot, from_fn, from_matrices,
-    lane, load_vectors, outer, product, product_transposed, scale, store_vectors, transpose,
+    Matrix, Vector, apply, apply_all, cofactors, combine, dot, from_fn, from_matrices, lane,
+    load_vectors, outer, product, product_transposed, scale, store_vectors, transpose,
 };
 use super::material::{BlockSink, Deformation, ElasticMaterial};
 use super::polar::rotations;
 use nalgebra::Matrix3;
+use tarragon_framework::simd::{LANES, Pack};
 
 /// Smallest sum of two stretches by which is divided.
 const LEAST_STRETCH: f64 = 1e-9;
@@ -301,10 +302,10 @@ fn without_negative(m: Matrix3<f64>) -> Matrix3<f64> {
 mod tests {
     use super::*;
     use crate::element::{NUM_PAIRS, PAIRS};
-    use crate::lanes::Lanes;
     use nalgebra::{SMatrix, SVector};
     use proptest::prelude::*;
     use tarragon_framework::math;
+    use tarragon_framework::simd::Lanes;
 
     type Dense = SMatrix<f64, 9, 9>;
 

@@ -13,14 +13,13 @@
 use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
 use super::conjugate_gradients::{ConjugateGradients, Effort};
-use super::lanes::{
-    LANES, LaneKernel, Lanes, Matrix, Pack, dispatch_lanes, from_fn, load_vectors, store_vectors,
-};
+use super::lanes::{Matrix, from_fn, load_vectors, store_vectors};
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::polar::rotations;
 use super::sparse::SparseCholesky;
 use super::start::{FemStepStart, fix_blocks};
+use tarragon_framework::simd::{LANES, LaneKernel, Lanes, Pack, dispatch_lanes};
 
 /// Most iterations: less expensive than a factorization in meshes of a thousand elements and more.
 const MAX_ITERATIONS: usize = 6;

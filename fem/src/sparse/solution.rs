@@ -2,9 +2,9 @@
 
 use super::fronts::{Front, Fronts};
 use super::solve::{SubtreeVector, solve_backward, solve_forward};
-use crate::lanes::{LaneKernel, Pack, dispatch_lanes};
 use rayon::prelude::*;
 use std::ops::Range;
+use tarragon_framework::simd::{LaneKernel, Pack, dispatch_lanes};
 
 /// Solution with a factor, of vectors in the order of elimination.
 #[derive(Clone, Copy)]

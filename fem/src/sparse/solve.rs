@@ -3,7 +3,7 @@
 use super::fronts::{Front, Fronts, TILE_VERTICES, triangle};
 use super::tile::{TILE, TILE_LEN};
 use super::tile_vector::{self, load, load_column, numbers, store};
-use crate::lanes::Pack;
+use tarragon_framework::simd::Pack;
 
 /// The part of a vector of the system that a subtree of fronts needs, three numbers per vertex.
 pub(super) struct SubtreeVector<'a> {

@@ -1,7 +1,7 @@
 //! Products and solutions of tiles with vectors.
 
 use super::tile::{TILE, TILE_LEN};
-use crate::lanes::{LANES, Lanes, Pack};
+use tarragon_framework::simd::{LANES, Lanes, Pack};
 
 /// Packs of a tile's vector.
 const PACKS: usize = TILE / LANES;

@@ -24,6 +24,10 @@
 //! assert_eq!(y, [7.0; 7]);
 //! ```
 
+mod lanes;
+
+pub use lanes::{LANES, LaneKernel, Lanes, Pack, dispatch_lanes};
+
 /// Work that is compiled once more for processors with longer vectors, which multiply and add in
 /// one instruction. A kernel that does not use `FUSED` has the same bits on all processors.
 pub trait Kernel {

@@ -6,7 +6,7 @@ use pulp::{NullaryFnOnce, cast, f64x4};
 use std::arch::x86_64::__m256d;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// The same quantity of four elements, with the proof that the processor has the instructions.
+/// Four numbers, with the proof that the processor has the instructions.
 #[derive(Clone, Copy)]
 struct Avx2Lanes {
     values: f64x4,

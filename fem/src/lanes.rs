@@ -1,15 +1,28 @@
-//! Vectors and matrices of four elements at once.
+//! Vectors and matrices of four elements at once, one element per lane.
 
-use super::{LANES, Lanes, Pack, from_fn};
+use tarragon_framework::simd::{LANES, Lanes, Pack};
 
 /// Vector of each of four elements.
-pub(crate) type Vector<P = Lanes> = [P; 3];
+pub(super) type Vector<P = Lanes> = [P; 3];
 
 /// Matrix of each of four elements, by rows.
-pub(crate) type Matrix<P = Lanes> = [[P; 3]; 3];
+pub(super) type Matrix<P = Lanes> = [[P; 3]; 3];
+
+/// Same as [`std::array::from_fn`], always inlined, and so compiled for the processor of the kernel
+/// that calls it. The closure must be short enough for the compiler to inline it too.
+#[inline(always)]
+pub(super) fn from_fn<T: Copy + Default, const N: usize>(
+    mut element: impl FnMut(usize) -> T,
+) -> [T; N] {
+    let mut all = [T::default(); N];
+    for (k, x) in all.iter_mut().enumerate() {
+        *x = element(k);
+    }
+    all
+}
 
 #[inline(always)]
-pub(crate) fn dot<P: Pack>(a: &Vector<P>, b: &Vector<P>) -> P {
+pub(super) fn dot<P: Pack>(a: &Vector<P>, b: &Vector<P>) -> P {
     a[2].mul_add(b[2], a[1].mul_add(b[1], a[0] * b[0]))
 }
 
@@ -20,7 +33,7 @@ fn difference_of_products<P: Pack>([a, b]: [P; 2], [c, d]: [P; 2]) -> P {
 }
 
 #[inline(always)]
-pub(crate) fn cross<P: Pack>(a: &Vector<P>, b: &Vector<P>) -> Vector<P> {
+pub(super) fn cross<P: Pack>(a: &Vector<P>, b: &Vector<P>) -> Vector<P> {
     [
         difference_of_products([a[1], b[2]], [a[2], b[1]]),
         difference_of_products([a[2], b[0]], [a[0], b[2]]),
@@ -29,25 +42,25 @@ pub(crate) fn cross<P: Pack>(a: &Vector<P>, b: &Vector<P>) -> Vector<P> {
 }
 
 #[inline(always)]
-pub(crate) fn scale<P: Pack>(a: &Vector<P>, s: P) -> Vector<P> {
+pub(super) fn scale<P: Pack>(a: &Vector<P>, s: P) -> Vector<P> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 
 /// `m x`.
 #[inline(always)]
-pub(crate) fn apply<P: Pack>(m: &Matrix<P>, x: &Vector<P>) -> Vector<P> {
+pub(super) fn apply<P: Pack>(m: &Matrix<P>, x: &Vector<P>) -> Vector<P> {
     [dot(&m[0], x), dot(&m[1], x), dot(&m[2], x)]
 }
 
 /// `x y^T`.
 #[inline(always)]
-pub(crate) fn outer<P: Pack>(x: &Vector<P>, y: &Vector<P>) -> Matrix<P> {
+pub(super) fn outer<P: Pack>(x: &Vector<P>, y: &Vector<P>) -> Matrix<P> {
     [scale(y, x[0]), scale(y, x[1]), scale(y, x[2])]
 }
 
 /// `m x` for each x.
 #[inline(always)]
-pub(crate) fn apply_all<P: Pack>(m: &Matrix<P>, x: &[Vector<P>; 4]) -> [Vector<P>; 4] {
+pub(super) fn apply_all<P: Pack>(m: &Matrix<P>, x: &[Vector<P>; 4]) -> [Vector<P>; 4] {
     let mut all = *x;
     for x in &mut all {
         *x = apply(m, x);
@@ -57,19 +70,19 @@ pub(crate) fn apply_all<P: Pack>(m: &Matrix<P>, x: &[Vector<P>; 4]) -> [Vector<P
 
 /// The identity, of packs of the same kind as this one.
 #[inline(always)]
-pub(crate) fn identity<P: Pack>(pack: P) -> Matrix<P> {
+pub(super) fn identity<P: Pack>(pack: P) -> Matrix<P> {
     let (one, zero) = (pack.splat(1.0), pack.splat(0.0));
     [[one, zero, zero], [zero, one, zero], [zero, zero, one]]
 }
 
 #[inline(always)]
-pub(crate) fn transpose<P: Pack>(m: &Matrix<P>) -> Matrix<P> {
+pub(super) fn transpose<P: Pack>(m: &Matrix<P>) -> Matrix<P> {
     let [a, b, c] = *m;
     [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]]
 }
 
 #[inline(always)]
-pub(crate) fn product<P: Pack>(a: &Matrix<P>, b: &Matrix<P>) -> Matrix<P> {
+pub(super) fn product<P: Pack>(a: &Matrix<P>, b: &Matrix<P>) -> Matrix<P> {
     let mut m = *a;
     for row in &mut m {
         let [x, y, z] = *row;
@@ -82,13 +95,13 @@ pub(crate) fn product<P: Pack>(a: &Matrix<P>, b: &Matrix<P>) -> Matrix<P> {
 
 /// `a b^T`.
 #[inline(always)]
-pub(crate) fn product_transposed<P: Pack>(a: &Matrix<P>, b: &Matrix<P>) -> Matrix<P> {
+pub(super) fn product_transposed<P: Pack>(a: &Matrix<P>, b: &Matrix<P>) -> Matrix<P> {
     [apply(b, &a[0]), apply(b, &a[1]), apply(b, &a[2])]
 }
 
 /// Entry by entry, `f(a, b)`.
 #[inline(always)]
-pub(crate) fn combine<P: Pack>(a: &Matrix<P>, b: &Matrix<P>, f: impl Fn(P, P) -> P) -> Matrix<P> {
+pub(super) fn combine<P: Pack>(a: &Matrix<P>, b: &Matrix<P>, f: impl Fn(P, P) -> P) -> Matrix<P> {
     let mut m = *a;
     for (row, b) in m.iter_mut().zip(b) {
         for (x, b) in row.iter_mut().zip(b) {
@@ -99,18 +112,18 @@ pub(crate) fn combine<P: Pack>(a: &Matrix<P>, b: &Matrix<P>, f: impl Fn(P, P) ->
 }
 
 #[inline(always)]
-pub(crate) fn squared_norm<P: Pack>(m: &Matrix<P>) -> P {
+pub(super) fn squared_norm<P: Pack>(m: &Matrix<P>) -> P {
     dot(&m[0], &m[0]) + dot(&m[1], &m[1]) + dot(&m[2], &m[2])
 }
 
 #[inline(always)]
-pub(crate) fn trace<P: Pack>(m: &Matrix<P>) -> P {
+pub(super) fn trace<P: Pack>(m: &Matrix<P>) -> P {
     m[0][0] + m[1][1] + m[2][2]
 }
 
 /// `m += s I`.
 #[inline(always)]
-pub(crate) fn add_to_diagonal<P: Pack>(m: &mut Matrix<P>, s: P) {
+pub(super) fn add_to_diagonal<P: Pack>(m: &mut Matrix<P>, s: P) {
     for (i, row) in m.iter_mut().enumerate() {
         row[i] += s;
     }
@@ -118,7 +131,7 @@ pub(crate) fn add_to_diagonal<P: Pack>(m: &mut Matrix<P>, s: P) {
 
 /// Matrix of cofactors: the derivative of the determinant.
 #[inline(always)]
-pub(crate) fn cofactors<P: Pack>(m: &Matrix<P>) -> Matrix<P> {
+pub(super) fn cofactors<P: Pack>(m: &Matrix<P>) -> Matrix<P> {
     [
         cross(&m[1], &m[2]),
         cross(&m[2], &m[0]),
@@ -128,7 +141,7 @@ pub(crate) fn cofactors<P: Pack>(m: &Matrix<P>) -> Matrix<P> {
 
 /// Returns vectors in packs of the same kind as this one.
 #[inline(always)]
-pub(crate) fn load_vectors<P: Pack, const N: usize>(
+pub(super) fn load_vectors<P: Pack, const N: usize>(
     pack: P,
     lanes: &[Vector; N],
 ) -> [Vector<P>; N] {
@@ -142,7 +155,7 @@ pub(crate) fn load_vectors<P: Pack, const N: usize>(
 }
 
 #[inline(always)]
-pub(crate) fn store_vectors<P: Pack, const N: usize>(all: &[Vector<P>; N], out: &mut [Vector; N]) {
+pub(super) fn store_vectors<P: Pack, const N: usize>(all: &[Vector<P>; N], out: &mut [Vector; N]) {
     for (out, x) in out.iter_mut().zip(all) {
         for (out, x) in out.iter_mut().zip(x) {
             *out = x.store();
@@ -151,11 +164,11 @@ pub(crate) fn store_vectors<P: Pack, const N: usize>(all: &[Vector<P>; N], out: 
 }
 
 #[inline(always)]
-pub(crate) fn from_matrices(m: &[nalgebra::Matrix3<f64>; LANES]) -> Matrix {
+pub(super) fn from_matrices(m: &[nalgebra::Matrix3<f64>; LANES]) -> Matrix {
     from_fn(|i| from_fn(|j| Lanes(from_fn(|k| m[k][(i, j)]))))
 }
 
 #[inline(always)]
-pub(crate) fn lane(m: &Matrix, k: usize) -> nalgebra::Matrix3<f64> {
+pub(super) fn lane(m: &Matrix, k: usize) -> nalgebra::Matrix3<f64> {
     nalgebra::Matrix3::from_fn(|i, j| m[i][j].0[k])
 }

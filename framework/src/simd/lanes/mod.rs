@@ -1,9 +1,9 @@
-//! Arithmetic on four elements at once, with the vector instructions of the processor at hand.
-//!
-//! Eight elements at once, as arrays, made a build of the crate take more than six minutes.
+//! Arithmetic on four numbers at once, with the vector instructions of the processor at hand.
 //!
 //! Kernels are written for any [`Pack`] and run with the best one of [`dispatch_lanes`]. What they
 //! read and write are [`Lanes`].
+
+// Eight numbers at once, as arrays, made a build of `tarragon-fem` take more than six minutes.
 
 /// Implements `+=` and `-=` of packs.
 macro_rules! assigning {
@@ -25,28 +25,25 @@ macro_rules! assigning {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod linear;
 
-pub(super) use linear::{
-    Matrix, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
-    from_matrices, identity, lane, load_vectors, outer, product, product_transposed, scale,
-    squared_norm, store_vectors, trace, transpose,
-};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// Number of elements that are computed together.
-pub(super) const LANES: usize = 4;
+/// Numbers in a [`Pack`].
+pub const LANES: usize = 4;
 
-/// The same quantity of four elements, in a form that compilers turn into vector instructions.
+/// Four numbers in memory, in a form that compilers turn into vector instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(align(32))]
-pub(super) struct Lanes(pub(super) [f64; LANES]);
+pub struct Lanes(
+    /// The numbers, one per lane.
+    pub [f64; LANES],
+);
 
-/// The same quantity of four elements, in a register of some processor.
+/// Four numbers in a register of some processor.
 ///
-/// Values can only be made from other values. So whoever has one runs on a processor that has its
+/// Packs can only be made from other packs, so code that has one runs on a processor that has its
 /// instructions.
-pub(super) trait Pack:
+pub trait Pack:
     Copy
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -61,16 +58,19 @@ pub(super) trait Pack:
 {
     /// Returns values as a pack of the same kind as this one.
     fn load(self, lanes: Lanes) -> Self;
+    /// Returns the values.
     fn store(self) -> Lanes;
     /// Returns a pack of the same kind as this one with equal values.
     fn splat(self, x: f64) -> Self;
     /// Returns `self * b + c`, rounded once where the processor can.
     fn mul_add(self, b: Self, c: Self) -> Self;
+    /// Returns the square root of each lane.
     fn sqrt(self) -> Self;
+    /// Returns the absolute value of each lane.
     fn abs(self) -> Self;
-    /// Returns the larger value of each lane, that of `other` if one is not a number.
+    /// Returns the larger value of each lane, or `other` where one is not a number.
     fn max(self, other: Self) -> Self;
-    /// Returns the smaller value of each lane, that of `other` if one is not a number.
+    /// Returns the smaller value of each lane, or `other` where one is not a number.
     fn min(self, other: Self) -> Self;
     /// Returns the sizes of these values with other signs.
     fn copysign(self, sign: Self) -> Self;
@@ -80,13 +80,14 @@ pub(super) trait Pack:
     /// Turns the first of each lane into a pack, then the second, and so on.
     fn transpose(all: [Self; LANES]) -> [Self; LANES];
 
-    /// Tells which values are greater than others.
+    /// Returns the lanes in which this value is greater than the other.
     #[inline(always)]
     fn greater(self, other: Self) -> [bool; LANES] {
         let (Lanes([a, b, c, d]), Lanes([p, q, r, s])) = (self.store(), other.store());
         [a > p, b > q, c > r, d > s]
     }
 
+    /// Returns the sum of the lanes.
     #[inline(always)]
     fn sum(self) -> f64 {
         let Lanes([a, b, c, d]) = self.store();
@@ -95,16 +96,17 @@ pub(super) trait Pack:
 }
 
 /// Work on packs.
-pub(super) trait LaneKernel {
+pub trait LaneKernel {
+    /// Result of the work.
     type Output;
-    /// `zero` is the value that all others are made from.
+    /// Does the work; all other packs are made from `zero`. Must be marked `#[inline(always)]`.
     fn run<P: Pack>(self, zero: P) -> Self::Output;
 }
 
 /// Runs a kernel with the best instructions of this processor.
 // Kernels are long: a copy at each call would take a tenth of the time to build this crate.
 #[inline(never)]
-pub(super) fn dispatch_lanes<K: LaneKernel>(kernel: K) -> K::Output {
+pub fn dispatch_lanes<K: LaneKernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
         return avx2::run(simd, kernel);
@@ -112,21 +114,9 @@ pub(super) fn dispatch_lanes<K: LaneKernel>(kernel: K) -> K::Output {
     kernel.run(Lanes::ZERO)
 }
 
-/// Same as [`std::array::from_fn`], always inlined, and so compiled for the processor of the kernel
-/// that calls it. The closure must be short enough for the compiler to inline it too.
-#[inline(always)]
-pub(super) fn from_fn<T: Copy + Default, const N: usize>(
-    mut element: impl FnMut(usize) -> T,
-) -> [T; N] {
-    let mut all = [T::default(); N];
-    for (k, x) in all.iter_mut().enumerate() {
-        *x = element(k);
-    }
-    all
-}
-
 impl Lanes {
-    pub(super) const ZERO: Self = Self([0.0; LANES]);
+    /// Zero in every lane.
+    pub const ZERO: Self = Self([0.0; LANES]);
 
     #[inline(always)]
     fn map(self, f: impl Fn(f64) -> f64) -> Self {
