@@ -11,6 +11,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`contact_solvers`] | the convex problem of a discrete step, sparse Cholesky factorizations |
 //! | [`documents`] | XML and YAML with positions, package URLs, xacro |
 //! | [`fem`] | materials and finite elements of deformable bodies |
 //! | [`formats`] | readers and writers of URDF, SDFormat, MJCF and model directives |
@@ -51,6 +52,7 @@
 #[cfg(feature = "visualization")]
 pub mod from_drake;
 
+pub use tarragon_contact_solvers as contact_solvers;
 pub use tarragon_documents as documents;
 pub use tarragon_fem as fem;
 pub use tarragon_formats as formats;

@@ -2,8 +2,8 @@
 //!
 //! Source: Y. Saad, "Iterative Methods for Sparse Linear Systems", 2003, section 9.2.
 
-use super::sparse::BlockPattern;
 use nalgebra::{Matrix3, Vector3};
+use tarragon_contact_solvers::sparse::BlockPattern;
 use tarragon_framework::simd::dot;
 
 /// Size of a residual by rounding, relative to that of the diagonal's part of the product.

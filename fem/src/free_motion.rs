@@ -5,8 +5,8 @@ use super::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::rest_matrix::RestMatrix;
-use super::sparse::SparseCholesky;
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix_blocks};
+use tarragon_contact_solvers::sparse::SparseCholesky;
 
 /// Number of elements from which a step uses several threads.
 const MANY_ELEMENTS: usize = 2000;

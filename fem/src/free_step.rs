@@ -14,13 +14,13 @@ use super::forces::ForceDensityField;
 use super::free_motion::is_parallel;
 use super::model::FemModel;
 use super::residual::{ElementEnds, NUM_PARAMETERS, StepParameters, parameters_of};
-use super::sparse::SparseCholesky;
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions};
 use super::step::FemStep;
 use super::step_matrix::{MatrixState, step_matrix};
 use nalgebra::Vector3;
 use std::array::from_fn;
 use std::sync::Arc;
+use tarragon_contact_solvers::sparse::SparseCholesky;
 use tarragon_framework::autodiff::DIRECTIONS;
 use tarragon_framework::{AutoDiff, Scalar};
 

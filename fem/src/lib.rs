@@ -9,13 +9,15 @@
 //! `config` and `material` are the constitutive models, with rotations of `polar` and the positive
 //! semidefinite derivatives of `projection`. A `model` is a mesh with its `element`s, its sparsity
 //! `pattern` and the `ordering` of its elimination. Elements are computed four at a time (`lanes`)
-//! by the `passes` of an `assembly`. Matrices are factored by the Cholesky method of [`sparse`],
-//! which knows no elements and is public. `step` computes `free_motion` from its `start`, by
-//! `newton` with `acceleration` in the nonlinear models. Bodies on which no impulse acts do with
-//! the factor of their `rest_matrix`, or with `conjugate_gradients`. External `forces` are
-//! evaluated at the points of `quadrature`. The derivatives of a `free_step` come from the
-//! `residual` and from the nonlinear models' damping (`damping_change`). `step_derivatives` adds
-//! the derivatives of the response to impulses, by the change of the `step_matrix`.
+//! by the `passes` of an `assembly`. Matrices are factored by the [`SparseCholesky`] of
+//! `tarragon-contact-solvers`. `step` computes `free_motion` from its `start`, by `newton` with
+//! `acceleration` in the nonlinear models. Bodies on which no impulse acts do with the factor of
+//! their `rest_matrix`, or with `conjugate_gradients`. External `forces` are evaluated at the
+//! points of `quadrature`. The derivatives of a `free_step` come from the `residual` and from the
+//! nonlinear models' damping (`damping_change`). `step_derivatives` adds the derivatives of the
+//! response to impulses, by the change of the `step_matrix`.
+//!
+//! [`SparseCholesky`]: tarragon_contact_solvers::sparse::SparseCholesky
 
 mod acceleration;
 mod assembly;
@@ -39,7 +41,6 @@ mod projection;
 mod quadrature;
 mod residual;
 mod rest_matrix;
-pub mod sparse;
 mod start;
 mod step;
 mod step_derivatives;

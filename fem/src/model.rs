@@ -8,9 +8,9 @@ use super::ordering::dissect;
 use super::passes::ElasticPass;
 use super::pattern::ElementPattern;
 use super::quadrature::quadrature_points;
-use super::sparse::{EliminationTree, SparseCholesky};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tarragon_contact_solvers::sparse::{EliminationTree, SparseCholesky};
 use tarragon_framework::simd::LANES;
 use tarragon_framework::{Error, Result};
 

@@ -6,8 +6,8 @@
 //! Source: A. George, "Nested Dissection of a Regular Finite Element Mesh", SIAM Journal on
 //! Numerical Analysis, 1973.
 
-use super::sparse::{BlockPattern, EliminationTree};
 use nalgebra::Vector3;
+use tarragon_contact_solvers::sparse::{BlockPattern, EliminationTree};
 
 /// Most vertices of a part that is not cut any more: more fill, but longer vectors.
 const LEAF_SIZE: usize = 12;

@@ -2,7 +2,7 @@
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
 use super::lanes::{Matrix, Vector};
-use super::sparse::BlockPattern;
+use tarragon_contact_solvers::sparse::BlockPattern;
 use tarragon_framework::simd::{LANES, Lanes};
 
 /// Numbers that one group stores for its matrices and for its forces.

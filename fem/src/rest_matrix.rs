@@ -17,8 +17,8 @@ use super::lanes::{Matrix, from_fn, load_vectors, store_vectors};
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::polar::rotations;
-use super::sparse::SparseCholesky;
 use super::start::{FemStepStart, fix_blocks};
+use tarragon_contact_solvers::sparse::SparseCholesky;
 use tarragon_framework::simd::{LANES, LaneKernel, Lanes, Pack, dispatch_lanes};
 
 /// Most iterations: less expensive than a factorization in meshes of a thousand elements and more.

@@ -5,9 +5,9 @@ use super::steps::largest_difference;
 use crate::MaterialModel;
 use crate::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
 use crate::model::FemModel;
-use crate::sparse::SparseCholesky;
 use crate::start::FemStepStart;
 use crate::step_matrix::{MatrixState, step_matrix};
+use tarragon_contact_solvers::sparse::SparseCholesky;
 
 /// A soft ball of `6 n^3` tetrahedra with the matrix of a step at rest.
 fn resting_ball(n: usize) -> (FemModel, Vec<[f64; 9]>) {

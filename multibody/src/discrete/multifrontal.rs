@@ -1,6 +1,6 @@
-//! Cholesky factorization of large Hessians by fronts, on the tiles of `tarragon-fem`.
+//! Cholesky factorization of large Hessians by fronts.
 
-use tarragon_fem::sparse::{BlockPattern, EliminationTree, SparseCholesky};
+use tarragon_contact_solvers::sparse::{BlockPattern, EliminationTree, SparseCholesky};
 
 /// Rows and columns of a block of the factorization.
 const BLOCK: usize = 3;

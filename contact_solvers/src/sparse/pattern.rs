@@ -61,16 +61,19 @@ impl BlockPattern {
     }
 
     /// Number of rows of blocks.
+    #[inline]
     pub fn num_vertices(&self) -> usize {
         self.num_vertices
     }
 
     /// Edges (i, j), `i < j`, in ascending order.
+    #[inline]
     pub fn edges(&self) -> &[(u32, u32)] {
         &self.edges
     }
 
     /// Number of stored blocks.
+    #[inline]
     pub fn num_blocks(&self) -> usize {
         self.num_vertices + self.edges.len()
     }

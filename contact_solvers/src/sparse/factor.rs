@@ -15,7 +15,7 @@ use super::tree::EliminationTree;
 /// multiply-add.
 ///
 /// ```
-/// use tarragon_fem::sparse::{BlockPattern, EliminationTree, SparseCholesky};
+/// use tarragon_contact_solvers::sparse::{BlockPattern, EliminationTree, SparseCholesky};
 ///
 /// // A chain of three vertices: 4 on the diagonal, -1 between neighbors.
 /// let pattern = BlockPattern::new(3, vec![(0, 1), (1, 2)]);
@@ -66,21 +66,21 @@ impl SparseCholesky {
     }
 
     /// Participants of the last analysis; `None` before the first.
-    pub(crate) fn participants(&self) -> Option<&[u32]> {
+    #[inline]
+    pub fn participants(&self) -> Option<&[u32]> {
         self.is_analyzed.then(|| self.fronts.participants())
     }
 
-    /// Number of products of tiles that a factorization takes.
-    pub(crate) fn num_products(&self) -> usize {
+    /// Number of products of tiles that a factorization takes: a measure of its time.
+    pub fn num_products(&self) -> usize {
         let roots = self.fronts.roots.iter();
         roots
             .map(|r| self.fronts.fronts[*r as usize].products)
             .sum()
     }
 
-    /// Returns true if a factorization uses several tasks.
-    #[cfg(test)]
-    pub(crate) fn has_tasks(&self) -> bool {
+    /// Returns `true` if a factorization with `parallel` is divided into several tasks.
+    pub fn has_tasks(&self) -> bool {
         let mut roots = self.fronts.roots.iter();
         roots.any(|root| self.fronts.fronts[*root as usize].has_tasks)
     }

@@ -60,11 +60,10 @@ impl EliminationTree {
     }
 
     /// Adds a node whose descendants are the last ones that were added; returns its number.
-    pub(crate) fn push(
-        &mut self,
-        vertices: impl IntoIterator<Item = u32>,
-        children: &[u32],
-    ) -> u32 {
+    ///
+    /// `vertices` are in the order of elimination, `children` in ascending order. A tree is built
+    /// in postorder, and [`set_roots`](Self::set_roots) completes it.
+    pub fn push(&mut self, vertices: impl IntoIterator<Item = u32>, children: &[u32]) -> u32 {
         self.vertices.extend(vertices);
         self.children.extend_from_slice(children);
         self.nodes.push(EliminationNode {
@@ -74,8 +73,8 @@ impl EliminationTree {
         self.nodes.len() as u32 - 1
     }
 
-    /// Sets the nodes without parents, after all were added.
-    pub(crate) fn set_roots(&mut self, roots: Vec<u32>) {
+    /// Sets the nodes without parents in ascending order, after all nodes were added.
+    pub fn set_roots(&mut self, roots: Vec<u32>) {
         self.roots = roots;
     }
 }
