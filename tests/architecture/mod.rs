@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use text::{ModulePath, without_comments};
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
+    "contact_solvers",
     "documents",
     "fem",
     "formats",
@@ -241,7 +242,7 @@ fn crates_that_compute_steps_have_no_features() {
         let manifest = root().join(name).join("Cargo.toml");
         fs::read_to_string(&manifest).unwrap_or_else(|e| panic!("{}: {e}", manifest.display()))
     };
-    for name in ["framework", "fem", "multibody"] {
+    for name in ["framework", "contact_solvers", "fem", "multibody"] {
         let text = read(name);
         assert!(!text.contains("[features]"), "{name} has features");
         assert!(

@@ -1,19 +1,18 @@
 //! Derivatives of a solved step, by the implicit function theorem at the optimum.
 
 use super::contact_motion::ContactMotion;
-use super::islands::{ProblemIsland, ProblemIslands};
-use super::law::{ConstraintEnd, Stiffness};
 use super::momentum::Momentum;
-use super::newton::IslandSolver;
 use super::site::ContactSites;
 use super::step_constraints::StepConstraints;
 use super::step_end::{ConstraintEnds, StepEnd};
 use super::step_start::StepStart;
-use super::trees::Trees;
 use super::vertices::DeformableDerivatives;
 use crate::dynamics::GivenMotion;
 use crate::kinematics::spatial_velocities_of;
 use crate::spatial::SpatialVector;
+use tarragon_contact_solvers::{
+    ConstraintEnd, IslandSolver, ProblemIsland, ProblemIslands, Stiffness, TreeVelocities,
+};
 use tarragon_framework::Scalar;
 
 /// A step whose solution is known without derivatives.
@@ -21,7 +20,7 @@ pub(super) struct SolvedStep<'a, T: Scalar> {
     pub(super) start: &'a StepStart<'a, T>,
     pub(super) contacts: &'a ContactSites<T>,
     /// The trees of the plant and, after them, its deformable bodies.
-    pub(super) trees: &'a Trees,
+    pub(super) trees: &'a TreeVelocities,
     pub(super) deformable: &'a DeformableDerivatives<T>,
     pub(super) constraints: &'a StepConstraints<T>,
     pub(super) momentum: &'a Momentum,
@@ -48,7 +47,11 @@ impl<T: Scalar> SolvedStep<'_, T> {
     /// empty where it has no derivatives.
     fn add_vertex_impulses(&self, tree: usize, v_star: &[T], v: &[T], missing: &mut [T]) {
         missing.fill(T::zero());
-        let rows = self.momentum.block(tree).chunks_exact(v.len().max(1));
+        let rows = self
+            .momentum
+            .quadratic
+            .block(tree)
+            .chunks_exact(v.len().max(1));
         for (row, missing) in rows.zip(missing) {
             for ((a, v_star), v) in row.iter().zip(v_star).zip(v) {
                 *missing += (*v_star - v.re()) * *a;
@@ -131,7 +134,7 @@ impl<T: Scalar> StepDerivatives<T> {
             of_bodies.resize(num_bodies, zero);
         }
         for tree in derived_trees(&self.derived) {
-            let nodes = &start.tree.nodes[step.trees.nodes(tree)];
+            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
             for node in nodes {
                 let body = node.body as usize;
                 self.applied[body] = start.forces.spatial[body];
@@ -144,7 +147,7 @@ impl<T: Scalar> StepDerivatives<T> {
                 continue;
             }
             for tree in island.trees.iter().filter(|tree| self.derived[**tree]) {
-                let nodes = &start.tree.nodes[step.trees.nodes(*tree)];
+                let nodes = &start.tree.nodes[start.trees.nodes(*tree)];
                 let Some(first) = nodes.first() else {
                     continue;
                 };
@@ -236,7 +239,7 @@ impl<T: Scalar> StepDerivatives<T> {
             for range in ranges() {
                 local.extend(self.missing[range].iter().map(|x| *x - x.re()));
             }
-            solver.hessian.solve_with_derivatives(&mut local);
+            solver.solve_with_derivatives(&mut local);
             let mut rest = &local[..];
             for range in ranges() {
                 let own;

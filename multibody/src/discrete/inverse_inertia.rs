@@ -1,11 +1,12 @@
 //! Size of the inverse inertia that constraints meet, `W = J diag(A)^-1 J^T`, with its derivatives.
 
-use super::jacobian::{JacobianBlocks, JacobianFrame};
+use super::jacobian::JacobianFrame;
 use super::site::ContactSite;
 use super::trees::Trees;
 use crate::spatial::cross;
 use nalgebra::{Matrix3, Vector3};
 use std::ops::AddAssign;
+use tarragon_contact_solvers::JacobianBlocks;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 

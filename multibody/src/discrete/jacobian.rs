@@ -9,29 +9,8 @@ use crate::spatial::SpatialVector;
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
+use tarragon_contact_solvers::{BlockColumns, JacobianBlock, JacobianBlocks};
 use tarragon_framework::Scalar;
-
-/// The columns of a constraint's Jacobian that belong to one tree, row by row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JacobianBlock {
-    pub(crate) tree: u32,
-    /// Where its values start.
-    pub(crate) start: u32,
-    /// The only columns that are not zero, if the tree is a deformable body.
-    pub(crate) columns: BlockColumns,
-}
-
-/// Which columns of a tree a block has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BlockColumns {
-    All,
-    /// Those of some vertices of a deformable body: their place in
-    /// [`ConvexConstraints`](super::problem::ConvexConstraints).
-    Vertices(u32),
-}
-
-/// Blocks of the Jacobian of a constraint, sorted by their trees.
-pub(crate) type JacobianBlocks = SmallVec<[JacobianBlock; 2]>;
 
 /// Kinematics from which Jacobians are computed.
 pub(crate) struct JacobianFrame<'a, T: Scalar> {

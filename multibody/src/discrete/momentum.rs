@@ -1,11 +1,11 @@
 //! The quadratic part of the problem: the inertia of the trees, and the velocities that forces
 //! alone lead to.
 
-use super::dense_cholesky::{factor_dense, solve_dense};
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::trees::Trees;
 use super::vertices::ActiveVertices;
 use crate::dynamics::{BodyWork, ForcedMotion};
+use tarragon_contact_solvers::{QuadraticCost, factor_dense, solve_dense};
 use tarragon_framework::Scalar;
 
 /// Number of velocities that make a task worth a thread: about 20 us.
@@ -14,20 +14,12 @@ const VELOCITIES_PER_TASK: usize = 600;
 /// `A = M + dt D` by tree, and velocities.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Momentum {
-    /// Blocks of A row by row, one after the other.
-    a: Vec<f64>,
-    /// Their Cholesky factors, at the same places.
+    /// A, and the velocities at the end of the free motion.
+    pub(crate) quadratic: QuadraticCost,
+    /// Cholesky factors of the blocks of A, at the same places.
     factors: Vec<f64>,
-    /// Where the block of each tree starts, and the end of the last.
-    starts: Vec<usize>,
-    /// Inverse of the diagonal of A.
-    pub(crate) inverse_diagonal: Vec<f64>,
     /// Velocities at the start of the step.
     pub(crate) v0: Vec<f64>,
-    /// Guess of the velocities at its end, from which iterations begin.
-    pub(crate) guess: Vec<f64>,
-    /// Velocities at its end if there were no constraints.
-    pub(crate) v_star: Vec<f64>,
     bodies: Vec<BodyWork>,
 }
 
@@ -57,35 +49,32 @@ struct FreeMotion<'a, T> {
 }
 
 impl Momentum {
-    /// Returns the block of A of a tree.
-    pub(crate) fn block(&self, tree: usize) -> &[f64] {
-        &self.a[self.starts[tree]..self.starts[tree + 1]]
-    }
-
     /// Replaces the trees after those of the plant by those of deformable bodies.
     pub(crate) fn append(&mut self, plant: &Trees, bodies: &[ActiveVertices]) {
-        self.starts.truncate(plant.len() + 1);
-        self.a.truncate(*self.starts.last().unwrap_or(&0));
+        let own = &mut self.quadratic;
+        own.starts.truncate(plant.len() + 1);
+        own.a.truncate(*own.starts.last().unwrap_or(&0));
         let n = plant.num_velocities();
-        for list in [&mut self.inverse_diagonal, &mut self.v0, &mut self.v_star] {
+        for list in [&mut own.inverse_diagonal, &mut self.v0, &mut own.v_star] {
             list.truncate(n);
         }
-        self.v0.clone_into(&mut self.guess);
+        self.v0.clone_into(&mut own.guess);
         for body in bodies {
-            self.a.extend_from_slice(&body.a);
-            self.starts.push(self.a.len());
+            own.a.extend_from_slice(&body.a);
+            own.starts.push(own.a.len());
             let n = body.v_star.len();
             let diagonal = (0..n).map(|i| 1.0 / body.a[i * n + i]);
-            self.inverse_diagonal.extend(diagonal);
+            own.inverse_diagonal.extend(diagonal);
             self.v0.extend_from_slice(&body.v0);
-            self.guess.extend_from_slice(&body.guess);
-            self.v_star.extend_from_slice(&body.v_star);
+            own.guess.extend_from_slice(&body.guess);
+            own.v_star.extend_from_slice(&body.v_star);
         }
     }
 
     /// Replaces b by the solution of `A x = b` for the velocities of a tree.
     pub(crate) fn solve<T: Scalar>(&self, tree: usize, b: &mut [T]) {
-        let factor = &self.factors[self.starts[tree]..self.starts[tree + 1]];
+        let starts = &self.quadratic.starts;
+        let factor = &self.factors[starts[tree]..starts[tree + 1]];
         solve_dense(b.len(), factor, b);
     }
 
@@ -97,18 +86,19 @@ impl Momentum {
         let (positions, velocities) = (start.positions.real(), start.velocities.real());
         let (forces, inertias) = (start.forces.real(), start.inertias.real());
         let trees = start.trees;
-        self.starts.clear();
+        let own = &mut self.quadratic;
+        own.starts.clear();
         let mut size = 0;
-        self.starts.push(0);
+        own.starts.push(0);
         for range in trees.ranges() {
             size += range.len() * range.len();
-            self.starts.push(size);
+            own.starts.push(size);
         }
-        self.a.resize(size, 0.0);
+        own.a.resize(size, 0.0);
         self.factors.resize(size, 0.0);
         let n = start.tree.num_velocities;
-        self.inverse_diagonal.resize(n, 0.0);
-        self.v_star.resize(n, 0.0);
+        own.inverse_diagonal.resize(n, 0.0);
+        own.v_star.resize(n, 0.0);
         self.v0.clone_from(&velocities.v);
         self.bodies.resize(start.tree.nodes.len(), BodyWork::zero());
         if trees.len() == 0 {
@@ -124,7 +114,7 @@ impl Momentum {
                 applied: &forces.spatial,
             },
             trees,
-            starts: &self.starts,
+            starts: &own.starts,
             generalized: &forces.generalized,
             damping: start.damping,
             locked: start.locked,
@@ -133,11 +123,11 @@ impl Momentum {
         };
         free.calc(MomentumPart {
             trees: (0, trees.len()),
-            a: &mut self.a,
+            a: &mut own.a,
             factors: &mut self.factors,
-            inverse_diagonal: &mut self.inverse_diagonal,
+            inverse_diagonal: &mut own.inverse_diagonal,
             v0: &mut self.v0,
-            v_star: &mut self.v_star,
+            v_star: &mut own.v_star,
             bodies: &mut self.bodies[first..],
         })
     }

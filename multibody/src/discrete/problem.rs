@@ -1,46 +1,15 @@
-//! The convex problem of one discrete step: `v = argmin 1/2 |v - v*|_A^2 + sum_c l_c(J_c v)`.
+//! The constraints of the convex problem of a discrete step, from the sites where they act.
 
 use super::inverse_inertia::{inverse_inertia, inverse_inertia_of_columns};
-use super::jacobian::{JacobianBlocks, JacobianFrame};
-use super::law::Law;
+use super::jacobian::JacobianFrame;
 use super::regularization::{InverseInertia, SiteLaw, StepSettings};
 use super::site::{ContactSite, Site};
 use super::threads::{CONTACTS_PER_TASK, are_many};
 use super::trees::Trees;
-use super::vertices::{DeformableSite, VertexColumns};
-use smallvec::smallvec;
-
-/// A constraint of the problem.
-#[derive(Clone, Debug)]
-pub(crate) struct ConvexConstraint {
-    pub(crate) law: Law<f64>,
-    /// Blocks of the Jacobian; none if nothing moves there.
-    pub(crate) blocks: JacobianBlocks,
-    /// Norm of `J diag(A)^-1 J^T` per row.
-    pub(super) inverse_inertia: f64,
-}
-
-impl ConvexConstraint {
-    /// Creates a constraint where nothing moves.
-    fn unused() -> Self {
-        Self {
-            law: Law::Rows(smallvec![]),
-            blocks: smallvec![],
-            inverse_inertia: 0.0,
-        }
-    }
-}
-
-/// The constraints of a problem, with the values of their Jacobians.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ConvexConstraints {
-    pub(crate) list: Vec<ConvexConstraint>,
-    pub(crate) jacobian: Vec<f64>,
-    /// Columns of blocks that belong to some vertices of a deformable body.
-    pub(crate) vertices: Vec<VertexColumns>,
-    /// Where the Jacobian of each contact starts, and the end of the last.
-    starts: Vec<u32>,
-}
+use super::vertices::DeformableSite;
+use tarragon_contact_solvers::{
+    ConvexConstraint, ConvexConstraints, JacobianBlocks, Law, TreeVelocities,
+};
 
 /// Kinematics and inertia from which the constraints of a problem are derived.
 pub(crate) struct ProblemFrame<'a> {
@@ -52,86 +21,91 @@ pub(crate) struct ProblemFrame<'a> {
     pub(crate) settings: &'a StepSettings,
 }
 
-impl ConvexConstraints {
-    /// Replaces all constraints by those of contacts.
-    pub(crate) fn set_contacts(&mut self, frame: &ProblemFrame<'_>, contacts: &[ContactSite<f64>]) {
-        self.vertices.clear();
-        let (starts, mut end) = (&mut self.starts, 0);
+impl ProblemFrame<'_> {
+    /// Replaces all constraints by those of contacts. `starts` receives where the Jacobian of each
+    /// contact starts, and the end of the last.
+    pub(crate) fn set_contacts(
+        &self,
+        contacts: &[ContactSite<f64>],
+        starts: &mut Vec<u32>,
+        constraints: &mut ConvexConstraints,
+    ) {
+        constraints.vertices.clear();
         // Contacts between the same bodies mostly follow each other.
-        let (mut last, mut len) = (None, 0);
+        let (mut end, mut last, mut len) = (0, None, 0);
         starts.clear();
         starts.push(0);
         starts.extend(contacts.iter().map(|contact| {
             if last.replace(contact.bodies) != Some(contact.bodies) {
-                len = frame.kinematics.contact_len(contact.bodies);
+                len = self.kinematics.contact_len(contact.bodies);
             }
             end += len;
             end as u32
         }));
-        self.list
-            .resize_with(contacts.len(), ConvexConstraint::unused);
-        self.jacobian.resize(end, 0.0);
+        let (list, values) = (&mut constraints.list, &mut constraints.jacobian);
+        list.resize_with(contacts.len(), ConvexConstraint::unused);
+        values.resize(end, 0.0);
         let parallel = are_many(contacts.len());
-        let (list, values) = (&mut self.list, &mut self.jacobian);
-        frame.add_contacts(contacts, starts, list, values, parallel);
+        self.add_contacts(contacts, starts, list, values, parallel);
     }
 
-    /// Adds a constraint at a site.
-    pub(crate) fn add(&mut self, frame: &ProblemFrame<'_>, site: &Site<f64>, law: &SiteLaw<f64>) {
-        let first = self.jacobian.len();
-        let blocks = frame.kinematics.jacobian(site, &mut self.jacobian);
-        let law = |w: &InverseInertia<'_, f64>, _: &JacobianBlocks| frame.settings.law(law, w);
-        let values = &self.jacobian;
+    /// Adds the constraint of a site.
+    pub(crate) fn add_site(
+        &self,
+        site: &Site<f64>,
+        law: &SiteLaw<f64>,
+        constraints: &mut ConvexConstraints,
+    ) {
+        let first = constraints.jacobian.len();
+        let blocks = self.kinematics.jacobian(site, &mut constraints.jacobian);
+        let law = |w: &InverseInertia<'_, f64>, _: &JacobianBlocks| self.settings.law(law, w);
+        let values = &constraints.jacobian;
         let constraint = match site.num_rows() {
-            1 => frame.constraint::<1>(values, blocks, law),
-            3 => frame.constraint::<3>(values, blocks, law),
-            _ => frame.constraint::<6>(values, blocks, law),
+            1 => self.constraint::<1>(values, blocks, law),
+            3 => self.constraint::<3>(values, blocks, law),
+            _ => self.constraint::<6>(values, blocks, law),
         };
         if constraint.blocks.is_empty() {
-            self.jacobian.truncate(first);
+            constraints.jacobian.truncate(first);
         }
-        self.list.push(constraint);
+        constraints.list.push(constraint);
     }
-}
 
-impl ConvexConstraints {
-    /// Adds a constraint of a deformable body. Trees and velocities of the frame include those of
-    /// deformable bodies, of which the first is tree `first_tree`.
+    /// Adds the constraint of a site of deformable bodies. Trees and velocities of the frame
+    /// include those of deformable bodies, of which the first is tree `first_tree`.
     pub(crate) fn add_deformable_site(
-        &mut self,
-        frame: &ProblemFrame<'_>,
-        trees: &Trees,
+        &self,
+        trees: &TreeVelocities,
         first_tree: usize,
         site: &DeformableSite,
+        constraints: &mut ConvexConstraints,
     ) {
         let (blocks, columns) = site.add_jacobian(
-            &frame.kinematics,
+            &self.kinematics,
             trees,
             first_tree,
-            &mut self.jacobian,
-            &mut self.vertices,
+            &mut constraints.jacobian,
+            &mut constraints.vertices,
         );
-        let inverse = |(column, k): &([f64; 3], usize)| (*column, frame.inverse_diagonal[*k]);
+        let inverse = |(column, k): &([f64; 3], usize)| (*column, self.inverse_diagonal[*k]);
         let real = inverse_inertia_of_columns(columns.iter().map(inverse));
         if real == 0.0 {
-            self.list.push(ConvexConstraint::unused());
+            constraints.list.push(ConvexConstraint::unused());
             return;
         }
         let w = InverseInertia {
             real,
             differentiate: &|| real,
         };
-        let vn = columns.iter().map(|(column, k)| column[2] * frame.v0[*k]);
-        let law = site.law.law(frame.settings, &w, vn.sum());
-        self.list.push(ConvexConstraint {
+        let vn = columns.iter().map(|(column, k)| column[2] * self.v0[*k]);
+        let law = site.law.law(self.settings, &w, vn.sum());
+        constraints.list.push(ConvexConstraint {
             law,
             blocks,
             inverse_inertia: real,
         });
     }
-}
 
-impl ProblemFrame<'_> {
     /// Computes the constraints of contacts and their Jacobians, whose values start where `starts`
     /// tells, with the end of the last; on several threads if `parallel`.
     fn add_contacts(

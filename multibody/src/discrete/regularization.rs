@@ -1,12 +1,12 @@
 //! Laws from physical parameters: how compliance and dissipation become regularization, as in
 //! Drake's discrete plants.
 
-use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::borrow::Cow;
 use std::f64::consts::PI;
+use tarragon_contact_solvers::{ContactLaw, HuntCrossley, Law, RowLaw};
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 

@@ -1,23 +1,22 @@
 //! One discrete step: from the state and the forces at its start to the velocities at its end.
 
 use super::derivatives::{SolvedStep, StepDerivatives};
-use super::island_problem::IslandProblem;
-use super::islands::{ProblemIsland, ProblemIslands};
 use super::jacobian::JacobianFrame;
 use super::kept_problem::KeptProblem;
-use super::law::ConstraintEnd;
 use super::momentum::Momentum;
-use super::newton::{IslandSolver, NewtonFailure};
-use super::problem::{ConvexConstraints, ProblemFrame};
+use super::problem::ProblemFrame;
 use super::regularization::SiteLaw;
 use super::site::{ContactSite, ContactSites, Site};
 use super::step_constraints::{StepConstraints, StepFrame};
 use super::step_end::StepEnd;
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::threads::{CONTACTS_PER_TASK, are_many, join_if};
-use super::trees::Trees;
 use super::vertices::{DeformableDerivatives, DeformableProblem};
 use rayon::prelude::*;
+use tarragon_contact_solvers::{
+    ConstraintEnd, ConvexProblem, IslandProblem, IslandSolver, NewtonFailure, ProblemIsland,
+    ProblemIslands, TreeVelocities,
+};
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 
@@ -35,10 +34,14 @@ pub(crate) struct SolvedSites<'a, T: Scalar> {
 pub(crate) struct StepStorage<T: Scalar> {
     momentum: Momentum,
     /// The trees of the plant and, after them, its deformable bodies.
-    trees: Trees,
+    trees: TreeVelocities,
     solvers: Vec<IslandSolver>,
+    /// By island: why the last solution failed; `None` if it succeeded.
+    failures: Vec<Option<NewtonFailure>>,
     islands: ProblemIslands,
     constraints: StepConstraints<T>,
+    /// Where the Jacobian of each contact starts, and the end of the last.
+    contact_starts: Vec<u32>,
     /// By tree: whether nothing about it certainly has derivatives.
     constant_trees: Vec<bool>,
     kept: KeptProblem,
@@ -50,8 +53,10 @@ impl<T: Scalar> StepStorage<T> {
     pub(crate) fn new() -> Self {
         Self {
             momentum: Momentum::default(),
-            trees: Trees::default(),
+            trees: TreeVelocities::default(),
             solvers: vec![],
+            failures: vec![],
+            contact_starts: vec![],
             islands: ProblemIslands::default(),
             constraints: StepConstraints::empty(),
             constant_trees: vec![],
@@ -72,7 +77,7 @@ impl<T: Scalar> StepStorage<T> {
 
     /// Returns the velocities of the free motion that was computed last.
     pub(crate) fn v_star(&self) -> &[f64] {
-        &self.momentum.v_star
+        &self.momentum.quadratic.v_star
     }
 
     /// Solves the problem of the step whose free motion was computed last. Velocities of deformable
@@ -87,19 +92,24 @@ impl<T: Scalar> StepStorage<T> {
         let has_vertices = deformable.has_vertices();
         let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, others, has_vertices);
         if !is_known {
-            let sizes = deformable.bodies.iter().map(|body| body.v_star.len());
-            self.trees.extend_from(start.trees, sizes);
+            self.trees.copy_from(start.trees.velocities());
+            for body in &deformable.bodies {
+                self.trees.push(body.v_star.len());
+            }
             self.momentum.append(start.trees, &deformable.bodies);
             self.update_constraints(start, &contacts.real, others);
             self.add_deformable_sites(start, deformable);
             self.islands.update(&self.trees, &self.constraints.real);
             let islands = SolvedIslands {
-                trees: &self.trees,
-                momentum: &self.momentum,
-                constraints: &self.constraints.real,
+                problem: ConvexProblem {
+                    trees: &self.trees,
+                    quadratic: &self.momentum.quadratic,
+                    constraints: &self.constraints.real,
+                    with_derivatives: T::NDERIV > 0,
+                },
                 islands: &self.islands,
                 solvers: &mut self.solvers,
-                with_derivatives: T::NDERIV > 0,
+                failures: &mut self.failures,
             };
             islands.for_each(IslandSolver::solve)?;
         }
@@ -109,7 +119,7 @@ impl<T: Scalar> StepStorage<T> {
         let StepEnd { v, constraints } = &mut self.end;
         let update_velocities = || {
             v.clear();
-            v.extend(self.momentum.v_star.iter().map(|v| T::from(*v)));
+            v.extend(self.momentum.quadratic.v_star.iter().map(|v| T::from(*v)));
             for (solver, island) in solvers.iter().zip(islands) {
                 solver.scatter(&self.trees, island, v);
             }
@@ -140,15 +150,18 @@ impl<T: Scalar> StepStorage<T> {
         self.derive_constraints(start, sites, deformable);
         let (constant_trees, constraints) = (&self.constant_trees, &self.constraints);
         let islands = SolvedIslands {
-            trees: &self.trees,
-            momentum: &self.momentum,
-            constraints: &constraints.real,
+            problem: ConvexProblem {
+                trees: &self.trees,
+                quadratic: &self.momentum.quadratic,
+                constraints: &constraints.real,
+                with_derivatives: true,
+            },
             islands: &self.islands,
             solvers: &mut self.solvers,
-            with_derivatives: true,
+            failures: &mut self.failures,
         };
         islands.for_each(|solver, problem| {
-            if constraints.has_derivatives(problem.island, constant_trees) {
+            if constraints.has_derivatives(problem.island(), constant_trees) {
                 solver.factor_at_solution(problem)
             } else {
                 Ok(())
@@ -206,13 +219,13 @@ impl<T: Scalar> StepStorage<T> {
         let frame = ProblemFrame {
             kinematics: JacobianFrame::new(start, start.positions.real()),
             v0: &start.velocities.real().v,
-            inverse_diagonal: &self.momentum.inverse_diagonal,
+            inverse_diagonal: &self.momentum.quadratic.inverse_diagonal,
             settings: &start.settings,
         };
         let constraints = &mut self.constraints.real;
-        constraints.set_contacts(&frame, contacts);
+        frame.set_contacts(contacts, &mut self.contact_starts, constraints);
         for (site, law) in sites {
-            constraints.add(&frame, &site.real(), &law.real());
+            frame.add_site(&site.real(), &law.real(), constraints);
         }
     }
 
@@ -221,13 +234,13 @@ impl<T: Scalar> StepStorage<T> {
         let frame = ProblemFrame {
             kinematics: JacobianFrame::new(start, start.positions.real()),
             v0: &self.momentum.v0,
-            inverse_diagonal: &self.momentum.inverse_diagonal,
+            inverse_diagonal: &self.momentum.quadratic.inverse_diagonal,
             settings: &start.settings,
         };
         let first = start.trees.len();
         for site in &deformable.sites {
             let constraints = &mut self.constraints.real;
-            constraints.add_deformable_site(&frame, &self.trees, first, site);
+            frame.add_deformable_site(&self.trees, first, site, constraints);
         }
     }
 
@@ -280,12 +293,10 @@ fn update_impulses(
 
 /// All islands of a problem with their solvers.
 struct SolvedIslands<'a> {
-    trees: &'a Trees,
-    momentum: &'a Momentum,
-    constraints: &'a ConvexConstraints,
+    problem: ConvexProblem<'a>,
     islands: &'a ProblemIslands,
     solvers: &'a mut Vec<IslandSolver>,
-    with_derivatives: bool,
+    failures: &'a mut Vec<Option<NewtonFailure>>,
 }
 
 impl SolvedIslands<'_> {
@@ -300,33 +311,29 @@ impl SolvedIslands<'_> {
                 .resize_with(islands.len(), IslandSolver::default);
         }
         let solvers = &mut self.solvers[..islands.len()];
-        let call = |(solver, island): (&mut IslandSolver, _)| {
-            let problem = IslandProblem {
-                trees: self.trees,
-                momentum: self.momentum,
-                constraints: self.constraints,
-                island,
-                local: &self.islands.local,
-                with_derivatives: self.with_derivatives,
-            };
-            solver.failure = f(solver, &problem).err();
+        self.failures.resize(islands.len(), None);
+        let failures = &mut self.failures[..];
+        let call = |(k, (solver, failure)): (usize, (&mut IslandSolver, &mut _))| {
+            let problem = IslandProblem::new(self.problem, self.islands, k);
+            *failure = f(solver, &problem).err();
         };
-        let num_constraints = self.constraints.list.len();
+        let num_constraints = self.problem.constraints.list.len();
         if are_many(num_constraints) && islands.len() > 1 {
-            let all = solvers.par_iter_mut().zip(islands);
+            let all = solvers.par_iter_mut().zip(&mut *failures).enumerate();
             let per_task = (islands.len() * CONTACTS_PER_TASK).div_ceil(num_constraints);
             all.with_max_len(per_task).for_each(call);
         } else {
-            solvers.iter_mut().zip(islands).for_each(call)
+            let all = solvers.iter_mut().zip(&mut *failures).enumerate();
+            all.for_each(call)
         }
-        failure(solvers, islands).map_or(Ok(()), Err)
+        failure(failures, islands).map_or(Ok(()), Err)
     }
 }
 
 /// Returns why islands have no solution, if there are any.
-fn failure(solvers: &[IslandSolver], islands: &[ProblemIsland]) -> Option<StepFailure> {
-    let failed = solvers.iter().zip(islands);
-    let mut failed = failed.filter_map(|(solver, island)| Some((solver.failure?, island)));
+fn failure(failures: &[Option<NewtonFailure>], islands: &[ProblemIsland]) -> Option<StepFailure> {
+    let failed = failures.iter().zip(islands);
+    let mut failed = failed.filter_map(|(failure, island)| Some(((*failure)?, island)));
     let (first, island) = failed.next()?;
     let mut trees = island.trees.clone();
     trees.extend(failed.flat_map(|(_, island)| &island.trees));

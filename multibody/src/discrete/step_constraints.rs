@@ -5,18 +5,13 @@ use super::inverse_inertia::{
     derive_contact_inverse_inertia, derive_inverse_inertia, inverse_inertia,
     inverse_inertia_of_columns,
 };
-use super::islands::ProblemIsland;
-use super::jacobian::{JacobianBlock, JacobianBlocks, JacobianFrame};
-use super::jacobian_product::JacobianProduct;
-use super::law::Law;
+use super::jacobian::JacobianFrame;
 use super::momentum::Momentum;
 use super::optional_list::OptionalList;
-use super::problem::ConvexConstraints;
 use super::regularization::{InverseInertia, SiteLaw};
 use super::site::{ContactSites, Site};
 use super::step_start::StepStart;
-use super::trees::Trees;
-use super::vertices::{DeformableDerivatives, DeformableSite, DerivedVertices, VertexColumns};
+use super::vertices::{DeformableDerivatives, DeformableSite, DerivedVertices};
 use crate::dynamics::mass_matrix_diagonal;
 use crate::kinematics::spatial_velocities_of;
 use crate::model::BodyIndex;
@@ -24,6 +19,10 @@ use crate::spatial::SpatialVector;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use tarragon_contact_solvers::{
+    ConvexConstraints, JacobianBlock, JacobianBlocks, JacobianProduct, Law, ProblemIsland,
+    TreeVelocities, VertexColumns,
+};
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 
@@ -99,7 +98,7 @@ impl<'a, T: Scalar> StepFrame<'a, T> {
             start,
             kinematics: JacobianFrame::new(start, start.positions),
             v_wb,
-            inverse_diagonal: &momentum.inverse_diagonal,
+            inverse_diagonal: &momentum.quadratic.inverse_diagonal,
             v0: &momentum.v0,
             constant_trees,
             derived_diagonal: OnceCell::new(),
@@ -257,7 +256,7 @@ impl<T: Scalar> StepConstraints<T> {
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        trees: &Trees,
+        trees: &TreeVelocities,
         deformable: &DeformableDerivatives<T>,
         site: &DeformableSite<T>,
     ) {
@@ -371,7 +370,13 @@ impl<T: Scalar> StepConstraints<T> {
 
     /// Adds the velocities of a constraint with derivatives that has a Jacobian, at velocities of
     /// the plant without derivatives.
-    pub(super) fn add_velocities(&self, trees: &Trees, constraint: usize, v: &[T], out: &mut [T]) {
+    pub(super) fn add_velocities(
+        &self,
+        trees: &TreeVelocities,
+        constraint: usize,
+        v: &[T],
+        out: &mut [T],
+    ) {
         let real = &self.real.list[constraint];
         let rows = self.derived.get(constraint).map(|derived| &derived.rows);
         let out = &mut out[..real.law.num_rows()];
@@ -396,7 +401,7 @@ impl<T: Scalar> StepConstraints<T> {
     /// of the plant.
     pub(super) fn add_real_velocities(
         &self,
-        trees: &Trees,
+        trees: &TreeVelocities,
         constraint: usize,
         v: &[T],
         out: &mut [T],
@@ -417,7 +422,7 @@ impl<T: Scalar> StepConstraints<T> {
     /// Adds the generalized impulses of a constraint with derivatives that has a Jacobian.
     pub(super) fn add_impulse(
         &self,
-        trees: &Trees,
+        trees: &TreeVelocities,
         constraint: usize,
         impulse: &[T; 6],
         sum: &mut [T],

@@ -1,7 +1,7 @@
 //! The end of a step: velocities, and the impulses of constraints.
 
-use super::law::ConstraintEnd;
 use super::optional_list::OptionalList;
+use tarragon_contact_solvers::ConstraintEnd;
 use tarragon_framework::Scalar;
 
 /// The end of a step. Constraints are those of the contacts, then those of the sites.

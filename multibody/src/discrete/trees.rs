@@ -3,15 +3,15 @@
 use crate::model::BodyIndex;
 use crate::tree::KinematicTree;
 use std::ops::Range;
+use tarragon_contact_solvers::TreeVelocities;
 
 /// The trees that have velocities. Each has a range of the velocities of the plant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trees {
-    ranges: Vec<Range<usize>>,
+    velocities: TreeVelocities,
     nodes: Vec<Range<usize>>,
     /// Whether it is one body that moves freely.
     free: Vec<bool>,
-    of_velocity: Vec<u32>,
     /// Per body; `None` if it cannot move.
     of_body: Vec<Option<u32>>,
 }
@@ -19,73 +19,56 @@ pub(crate) struct Trees {
 impl Trees {
     pub(crate) fn new(tree: &KinematicTree) -> Self {
         let mut trees = Self {
-            ranges: vec![],
-            nodes: vec![],
-            free: vec![],
-            of_velocity: vec![],
             of_body: vec![None; tree.nodes.len() + 1],
+            ..Self::default()
         };
         // Tree order is depth first, so nodes and velocities of a tree follow each other.
+        let mut sizes = vec![];
         for (k, node) in tree.nodes.iter().enumerate() {
-            let velocities = node.velocities();
+            let num_velocities = node.velocities().len();
             let inboard = trees.of_body[node.parent as usize];
             let own = match inboard {
-                None if velocities.is_empty() => None,
+                None if num_velocities == 0 => None,
                 None => {
-                    trees.ranges.push(velocities.clone());
+                    sizes.push(num_velocities);
                     trees.nodes.push(k..k + 1);
                     trees.free.push(node.is_free);
-                    Some(trees.ranges.len() as u32 - 1)
+                    Some(sizes.len() as u32 - 1)
                 }
                 Some(inboard) => {
-                    trees.ranges[inboard as usize].end = velocities.end;
+                    sizes[inboard as usize] += num_velocities;
                     trees.nodes[inboard as usize].end = k + 1;
                     trees.free[inboard as usize] = false;
                     Some(inboard)
                 }
             };
             trees.of_body[node.body as usize] = own;
-            if let Some(own) = own {
-                trees.of_velocity.resize(velocities.end, own);
-            }
         }
+        sizes.iter().for_each(|size| trees.velocities.push(*size));
         trees
     }
-    /// Replaces all by those of a plant, followed by trees without bodies that have the given
-    /// numbers of velocities.
-    pub(super) fn extend_from(&mut self, plant: &Self, sizes: impl Iterator<Item = usize>) {
-        // A derived `clone_from` would need new memory.
-        self.ranges.clone_from(&plant.ranges);
-        self.nodes.clone_from(&plant.nodes);
-        self.free.clone_from(&plant.free);
-        self.of_velocity.clone_from(&plant.of_velocity);
-        self.of_body.clone_from(&plant.of_body);
-        let mut first = plant.of_velocity.len();
-        for size in sizes {
-            let tree = self.ranges.len() as u32;
-            self.ranges.push(first..first + size);
-            self.nodes.push(0..0);
-            self.free.push(false);
-            first += size;
-            self.of_velocity.resize(first, tree);
-        }
+    /// Returns the velocities of all trees.
+    pub(super) fn velocities(&self) -> &TreeVelocities {
+        &self.velocities
     }
     pub(crate) fn len(&self) -> usize {
-        self.ranges.len()
+        self.velocities.len()
     }
     pub(super) fn num_velocities(&self) -> usize {
-        self.of_velocity.len()
+        self.velocities.num_velocities()
     }
     /// Returns the velocities of a tree.
+    #[inline]
     pub(crate) fn range(&self, tree: usize) -> Range<usize> {
-        self.ranges[tree].clone()
+        self.velocities.range(tree)
     }
     pub(crate) fn ranges(&self) -> &[Range<usize>] {
-        &self.ranges
+        self.velocities.ranges()
     }
-    /// Returns the nodes of a tree, parents before children.
+    /// Returns the nodes of a tree, parents before children; none for the deformable bodies after
+    /// the trees of the plant.
     pub(crate) fn nodes(&self, tree: usize) -> Range<usize> {
-        self.nodes[tree].clone()
+        self.nodes.get(tree).cloned().unwrap_or_default()
     }
     /// Returns true if a tree is one body whose velocities are its angular velocity and that of its
     /// origin, both in W.
@@ -93,7 +76,7 @@ impl Trees {
         self.free[tree]
     }
     pub(crate) fn of_velocity(&self, velocity: usize) -> usize {
-        self.of_velocity[velocity] as usize
+        self.velocities.of_velocity(velocity)
     }
     pub(crate) fn of_body(&self, body: BodyIndex) -> Option<usize> {
         self.of_body[body.index()].map(|tree| tree as usize)

@@ -4,13 +4,14 @@
 //! A deformable body is a tree whose velocities are those of its active vertices, three for each.
 //! All other vertices follow from them, so its block of A is a Schur complement.
 
-use super::jacobian::{BlockColumns, JacobianBlock, JacobianBlocks, JacobianFrame};
-use super::law::Law;
+use super::jacobian::JacobianFrame;
 use super::regularization::{ContactParameters, InverseInertia, SiteLaw, SpringRow, StepSettings};
-use super::trees::Trees;
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
+use tarragon_contact_solvers::{
+    BlockColumns, JacobianBlock, JacobianBlocks, Law, TreeVelocities, VertexColumns,
+};
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 
@@ -143,7 +144,7 @@ impl<T: Scalar> DeformableSite<T> {
     pub(super) fn add_jacobian(
         &self,
         kinematics: &JacobianFrame<'_, T>,
-        trees: &Trees,
+        trees: &TreeVelocities,
         first_tree: usize,
         jacobian: &mut Vec<T>,
         vertices: &mut Vec<VertexColumns>,
@@ -155,7 +156,7 @@ impl<T: Scalar> DeformableSite<T> {
             let start = jacobian.len();
             let (tree, kind) = match side {
                 ContactSide::Body(body) => {
-                    let Some(tree) = trees.of_body(*body) else {
+                    let Some(tree) = kinematics.trees.of_body(*body) else {
                         continue;
                     };
                     let range = trees.range(tree);
@@ -260,87 +261,6 @@ impl<T> DerivedVertices<T> {
             v0: vec![],
             v_star: vec![],
             inverse_diagonal: vec![],
-        }
-    }
-}
-
-/// The columns of a tree that a block of a Jacobian has, three for each of some vertices, and the
-/// values there without derivatives: those of the velocity of a point, times the weight of each
-/// vertex.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct VertexColumns {
-    /// First column of each vertex.
-    first: [u32; 4],
-    weights: [f64; 4],
-    count: u32,
-    /// Rows of the velocity of the point, along the axes of W.
-    pub(super) rows: [[f64; 3]; 3],
-}
-
-impl VertexColumns {
-    /// Returns the columns of the vertices whose weight is not 0. Rows are along `directions`.
-    pub(super) fn new(
-        vertices: &[u32; 4],
-        weights: &[f64; 4],
-        directions: [Vector3<f64>; 3],
-    ) -> Self {
-        let mut columns = Self {
-            first: [0; 4],
-            weights: [0.0; 4],
-            count: 0,
-            rows: directions.map(Into::into),
-        };
-        for (vertex, weight) in vertices.iter().zip(weights) {
-            if *weight != 0.0 {
-                columns.first[columns.count as usize] = 3 * vertex;
-                columns.weights[columns.count as usize] = *weight;
-                columns.count += 1;
-            }
-        }
-        columns
-    }
-    /// Returns the number of columns.
-    pub(super) fn len(&self) -> usize {
-        3 * self.count as usize
-    }
-    /// Returns the first column of each vertex, and its weight.
-    #[inline]
-    pub(super) fn first_columns(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let all = self.first.iter().zip(&self.weights);
-        let own = all.take(self.count as usize);
-        own.map(|(first, weight)| (*first as usize, *weight))
-    }
-    /// Returns the columns.
-    #[inline]
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.first_columns().flat_map(|(first, _)| first..first + 3)
-    }
-    /// Adds what velocities of the tree add to those of the constraint.
-    #[inline(always)]
-    pub(super) fn add_times(&self, all: &[f64], out: &mut [f64]) {
-        let mut u = [0.0; 3];
-        for (first, weight) in self.first_columns() {
-            for (u, v) in u.iter_mut().zip(&all[first..][..3]) {
-                *u += weight * v;
-            }
-        }
-        for (out, row) in out[..3].iter_mut().zip(&self.rows) {
-            *out += row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
-        }
-    }
-    /// Subtracts the generalized impulses of the tree that an impulse of the constraint has.
-    #[inline(always)]
-    pub(super) fn subtract_impulse(&self, impulse: &[f64], all: &mut [f64]) {
-        let mut force = [0.0; 3];
-        for (row, impulse) in self.rows.iter().zip(&impulse[..3]) {
-            for (force, x) in force.iter_mut().zip(row) {
-                *force += x * impulse;
-            }
-        }
-        for (first, weight) in self.first_columns() {
-            for (sum, force) in all[first..][..3].iter_mut().zip(&force) {
-                *sum -= weight * force;
-            }
         }
     }
 }

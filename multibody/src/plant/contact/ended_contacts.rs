@@ -3,13 +3,14 @@
 use super::hydroelastic::surface_info;
 use super::results::{ContactResults, HydroelasticContactInfo, PointPairContactInfo};
 use super::scene_contacts::SceneContacts;
-use crate::discrete::{ConstraintEnd, ConstraintEnds, are_many};
+use crate::discrete::{ConstraintEnds, are_many};
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
 use crate::spatial::{SpatialVector, cross};
 use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
 use std::ops::Mul;
+use tarragon_contact_solvers::ConstraintEnd;
 use tarragon_framework::Scalar;
 
 /// Contacts of a step with their velocities and impulses, and others whose results are known.

@@ -1,13 +1,12 @@
 //! Contacts of deformable bodies at the end of a step.
 
-use crate::discrete::{
-    ConstraintEnd, ConstraintEnds, ContactSide, DeformableProblem, DeformableSite,
-};
+use crate::discrete::{ConstraintEnds, ContactSide, DeformableProblem, DeformableSite};
 use crate::kinematics::PositionKinematics;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use std::any::Any;
 use std::sync::Arc;
+use tarragon_contact_solvers::ConstraintEnd;
 use tarragon_framework::Scalar;
 use tarragon_geometry::mesh::PolygonSurfaceMesh;
 use tarragon_geometry::{DeformableContact, GeometryId};

@@ -1,6 +1,6 @@
 //! Cholesky factorization of large Hessians by fronts.
 
-use tarragon_contact_solvers::sparse::{BlockPattern, EliminationTree, SparseCholesky};
+use super::sparse::{BlockPattern, EliminationTree, SparseCholesky};
 
 /// Rows and columns of a block of the factorization.
 const BLOCK: usize = 3;

@@ -14,20 +14,24 @@ const SOFT_IMPULSE: f64 = 1e-7;
 
 /// Quadratic cost of one row, with bounds on the impulse:
 /// `gamma = clamp((v_hat - v) / r, lower, upper)`.
+///
+/// Velocities are in m/s and impulses in N s, or in rad/s and N m s.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RowLaw<T> {
-    /// Regularization (the inverse of impulse per velocity).
-    pub(crate) r: T,
+pub struct RowLaw<T> {
+    /// Regularization: velocity per impulse (1/kg), positive.
+    pub r: T,
     /// Velocity at which the impulse is zero.
-    pub(crate) v_hat: T,
-    /// Bounds of the impulse.
-    pub(crate) lower: T,
-    pub(crate) upper: T,
+    pub v_hat: T,
+    /// Lower bound of the impulse, possibly `-inf`.
+    pub lower: T,
+    /// Upper bound of the impulse, possibly `inf`.
+    pub upper: T,
 }
 
 impl<T: Scalar> RowLaw<T> {
     /// Creates the law of a row whose impulse has no bounds.
-    pub(crate) fn two_sided(r: T, v_hat: T) -> Self {
+    #[inline]
+    pub fn two_sided(r: T, v_hat: T) -> Self {
         Self {
             r,
             v_hat,
@@ -36,14 +40,15 @@ impl<T: Scalar> RowLaw<T> {
         }
     }
     /// Creates the law of a row that only pushes.
-    pub(crate) fn one_sided(r: T, v_hat: T) -> Self {
+    #[inline]
+    pub fn one_sided(r: T, v_hat: T) -> Self {
         Self {
             lower: T::zero(),
             ..Self::two_sided(r, v_hat)
         }
     }
 
-    pub(crate) fn impulse(&self, v: T) -> T {
+    fn impulse(&self, v: T) -> T {
         let y = (self.v_hat - v) / self.r;
         match y.re() {
             y if y < self.lower.re() => self.lower,
@@ -65,17 +70,20 @@ impl RowLaw<f64> {
     }
 }
 
-/// How contact is approximated in a discrete step.
+/// Law of a contact at a point: two tangential rows, then the normal one. The impulse along the
+/// normal pushes; friction is at most `mu` times it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ContactLaw<T> {
+pub enum ContactLaw<T> {
     /// Linear compliance with linear dissipation; friction in the norm of the regularization. This
     /// is also the law of MuJoCo's elliptic cones.
     Sap {
+        /// Coefficient of friction.
         mu: T,
-        /// Regularization of the tangential and of the normal direction.
+        /// Regularization of the tangential directions (1/kg), positive.
         r_tangential: T,
+        /// Regularization of the normal direction (1/kg), positive.
         r_normal: T,
-        /// Velocity at which the impulse is zero.
+        /// Velocity at which the impulse is zero (m/s).
         v_hat: Vector3<T>,
     },
     /// Hunt and Crossley's compliance; friction from the normal impulse of the last step.
@@ -87,22 +95,23 @@ pub(crate) enum ContactLaw<T> {
 
 /// Parameters of the laws with Hunt and Crossley's dissipation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct HuntCrossley<T> {
-    pub(crate) mu: T,
+pub struct HuntCrossley<T> {
+    /// Coefficient of friction.
+    pub mu: T,
     /// Stiffness (N/m).
-    pub(crate) k: T,
+    pub k: T,
     /// Dissipation (s/m).
-    pub(crate) d: T,
+    pub d: T,
     /// Elastic force at the start of the step (N).
-    pub(crate) fe0: T,
+    pub fe0: T,
     /// Normal impulse at the start of the step (N s).
-    pub(crate) n0: T,
+    pub n0: T,
     /// Slip speed below which contact sticks (m/s).
-    pub(crate) eps: T,
+    pub eps: T,
     /// Inverse of the separation speed at which the force has faded out (s/m); 0 if it does not.
-    pub(crate) fade: f64,
+    pub fade: f64,
     /// Time step (s).
-    pub(crate) dt: f64,
+    pub dt: f64,
 }
 
 impl<T: Scalar> HuntCrossley<T> {
@@ -157,7 +166,7 @@ impl HuntCrossley<f64> {
 
 impl<T: Scalar> ContactLaw<T> {
     /// Returns the impulse `[t, t, n]` at a velocity of the contact.
-    pub(crate) fn impulse(&self, v: &Vector3<T>) -> Vector3<T> {
+    fn impulse(&self, v: &Vector3<T>) -> Vector3<T> {
         match self {
             Self::Sap {
                 mu,
@@ -281,27 +290,36 @@ fn sap(mu: f64, rt: f64, rn: f64, missing: &Vector3<f64>) -> (f64, Vector3<f64>,
     (cost(&gamma), gamma, g)
 }
 
-/// The law of a constraint.
+/// Law of a constraint: the impulse is the negative gradient of a convex cost.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Law<T> {
-    /// Rows that do not depend on each other.
+pub enum Law<T> {
+    /// At most six rows that do not depend on each other.
     Rows(SmallVec<[RowLaw<T>; 1]>),
     /// Two tangential rows and a normal one.
     Contact(ContactLaw<T>),
 }
 
 impl<T: Scalar> Law<T> {
-    pub(crate) fn single(law: RowLaw<T>) -> Self {
+    /// Creates the law of a constraint with one row.
+    #[inline]
+    pub fn single(law: RowLaw<T>) -> Self {
         Self::Rows(smallvec![law])
     }
-    pub(crate) fn num_rows(&self) -> usize {
+
+    /// Returns the number of rows.
+    #[inline]
+    pub fn num_rows(&self) -> usize {
         match self {
             Self::Rows(laws) => laws.len(),
             Self::Contact(_) => 3,
         }
     }
-    /// Computes the impulse at a velocity of the constraint.
-    pub(crate) fn impulse(&self, v: &[T], out: &mut [T]) {
+
+    /// Computes the impulse at a velocity of the constraint; both have at least one number per row.
+    ///
+    /// # Panics
+    /// Panics if a contact has fewer than three numbers.
+    pub fn impulse(&self, v: &[T], out: &mut [T]) {
         match self {
             Self::Rows(laws) => {
                 for ((law, v), out) in laws.iter().zip(v).zip(out) {
@@ -316,15 +334,19 @@ impl<T: Scalar> Law<T> {
     }
 }
 
-/// Velocity and impulse (N s, N m s) of a constraint at the end of a step, by row.
+/// Velocity and impulse of a constraint at the end of a step, by row; 0 beyond the last row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ConstraintEnd<T> {
-    pub(crate) v: [T; 6],
-    pub(crate) impulse: [T; 6],
+pub struct ConstraintEnd<T> {
+    /// Velocity (m/s, rad/s).
+    pub v: [T; 6],
+    /// Impulse (N s, N m s).
+    pub impulse: [T; 6],
 }
 
 impl<T: Scalar> ConstraintEnd<T> {
-    pub(crate) fn zero() -> Self {
+    /// Returns the end of a constraint where nothing moves.
+    #[inline]
+    pub fn zero() -> Self {
         Self {
             v: [T::zero(); 6],
             impulse: [T::zero(); 6],
@@ -333,8 +355,9 @@ impl<T: Scalar> ConstraintEnd<T> {
 }
 
 impl ConstraintEnd<f64> {
-    /// Returns the same in another scalar.
-    pub(crate) fn lift<T: Scalar>(&self) -> ConstraintEnd<T> {
+    /// Returns the same values in another scalar.
+    #[inline]
+    pub fn lift<T: Scalar>(&self) -> ConstraintEnd<T> {
         ConstraintEnd {
             v: self.v.map(T::from),
             impulse: self.impulse.map(T::from),
@@ -342,28 +365,32 @@ impl ConstraintEnd<f64> {
     }
 }
 
-/// Negative Jacobian of an impulse, symmetric.
+/// Negative Jacobian of an impulse by the velocity of its constraint (kg), symmetric.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stiffness {
+pub enum Stiffness {
+    /// Rows that do not depend on each other; 0 beyond the last row.
     Diagonal([f64; 6]),
+    /// A contact.
     Full(Matrix3<f64>),
 }
 
 impl Stiffness {
-    pub(crate) fn zero() -> Self {
+    /// Returns the stiffness of an impulse that does not change.
+    #[inline]
+    pub fn zero() -> Self {
         Self::Diagonal([0.0; 6])
     }
 }
 
 impl Law<f64> {
-    /// Computes impulse and stiffness at a velocity of the constraint; returns the cost.
+    /// Computes impulse and stiffness at a velocity of the constraint; returns the cost (J).
+    ///
+    /// `v` and `impulse` have at least one number per row.
+    ///
+    /// # Panics
+    /// Panics if they have fewer.
     // A stiffness that is returned would be copied, and the copy wait for all of its stores.
-    pub(crate) fn evaluate(
-        &self,
-        v: &[f64],
-        impulse: &mut [f64],
-        stiffness: &mut Stiffness,
-    ) -> f64 {
+    pub fn evaluate(&self, v: &[f64], impulse: &mut [f64], stiffness: &mut Stiffness) -> f64 {
         match self {
             Self::Rows(laws) => {
                 let (mut cost, mut diagonal) = (0.0, [0.0; 6]);

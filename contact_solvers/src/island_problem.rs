@@ -1,25 +1,20 @@
 //! The convex problem of a step restricted to an island, and products with its Jacobian.
 
 use super::blocks::{self, Factor};
-use super::islands::ProblemIsland;
+use super::islands::{ProblemIsland, ProblemIslands};
 use super::jacobian::{BlockColumns, JacobianBlock};
 use super::law::Stiffness;
-use super::momentum::Momentum;
-use super::problem::{ConvexConstraint, ConvexConstraints};
-use super::trees::Trees;
-use super::vertices::VertexColumns;
+use super::problem::{ConvexConstraint, ConvexProblem};
+use super::vertex_columns::VertexColumns;
 use std::ops::Range;
 
-/// A constraint problem restricted to an island.
-pub(crate) struct IslandProblem<'a> {
-    pub(crate) trees: &'a Trees,
-    pub(crate) momentum: &'a Momentum,
-    pub(crate) constraints: &'a ConvexConstraints,
+/// A convex problem restricted to one of its islands.
+#[derive(Clone, Copy, Debug)]
+pub struct IslandProblem<'a> {
+    pub(crate) problem: ConvexProblem<'a>,
     pub(crate) island: &'a ProblemIsland,
     /// Position of each tree in its island.
     pub(crate) local: &'a [u32],
-    /// Whether derivatives are computed at the solution.
-    pub(crate) with_derivatives: bool,
 }
 
 /// A block of a constraint's Jacobian.
@@ -43,7 +38,7 @@ pub(super) enum LocalColumns {
     All,
     /// A single one of a block that has a single row: a controller or a limit of a joint.
     One(usize),
-    /// Those of some vertices of a deformable body: their place in [`ConvexConstraints`].
+    /// Those of some vertices of a deformable body: their place in the list of the problem.
     Vertices(u32),
 }
 
@@ -69,7 +64,7 @@ impl LocalBlock {
         match block.columns {
             BlockColumns::Vertices(place) => {
                 local.columns = LocalColumns::Vertices(place);
-                local.num_columns = problem.constraints.vertices[place as usize].len();
+                local.num_columns = problem.problem.constraints.vertices[place as usize].len();
             }
             BlockColumns::All if constraint.law.num_rows() == 1 && constraint.blocks.len() == 1 => {
                 let row = problem.values(&local, 1);
@@ -93,25 +88,44 @@ impl LocalBlock {
 }
 
 impl<'a> IslandProblem<'a> {
+    /// Restricts a problem to island `k` of its islands.
+    ///
+    /// # Panics
+    /// Panics if there is no such island.
+    #[inline]
+    pub fn new(problem: ConvexProblem<'a>, islands: &'a ProblemIslands, k: usize) -> Self {
+        Self {
+            problem,
+            island: &islands.list()[k],
+            local: &islands.local,
+        }
+    }
+
+    /// Returns the island.
+    #[inline]
+    pub fn island(&self) -> &'a ProblemIsland {
+        self.island
+    }
+
     pub(super) fn size(&self, local: usize) -> usize {
-        self.trees.range(self.island.trees[local]).len()
+        self.problem.trees.range(self.island.trees[local]).len()
     }
     pub(super) fn list(&self) -> impl ExactSizeIterator<Item = &'a ConvexConstraint> + use<'a> {
-        let list = &self.constraints.list;
+        let list = &self.problem.constraints.list;
         self.island.constraints.iter().map(|c| &list[*c])
     }
     /// Returns the values of a block of a constraint with some number of rows.
     #[inline]
     pub(super) fn values(&self, block: &LocalBlock, rows: usize) -> &'a [f64] {
-        &self.constraints.jacobian[block.values..block.values + rows * block.num_columns]
+        &self.problem.constraints.jacobian[block.values..block.values + rows * block.num_columns]
     }
     /// Returns true if constraints move vertices of any deformable body.
     pub(super) fn has_vertices(&self) -> bool {
-        !self.constraints.vertices.is_empty()
+        !self.problem.constraints.vertices.is_empty()
     }
     #[inline]
     pub(super) fn vertices(&self, place: u32) -> &'a VertexColumns {
-        &self.constraints.vertices[place as usize]
+        &self.problem.constraints.vertices[place as usize]
     }
     /// Adds what velocities of the island add to those of a constraint by one of its blocks.
     #[inline]

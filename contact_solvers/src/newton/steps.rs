@@ -1,6 +1,6 @@
 //! Kinds of step of Newton's method, and the choice of the next one.
 
-use crate::discrete::line_search::{COST_ROUNDING, LinePoint, LineSearch};
+use crate::line_search::{COST_ROUNDING, LinePoint, LineSearch};
 
 /// Ratio of successive gradients up to which the next step is a chord step. Near the solution, the
 /// Hessian changes by about this ratio from step to step, so the chord step reduces the gradient by

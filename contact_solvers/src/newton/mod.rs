@@ -2,6 +2,7 @@
 
 mod assembly;
 mod steps;
+mod stiffening;
 
 use super::blocks;
 use super::hessian::Hessian;
@@ -10,7 +11,8 @@ use super::islands::ProblemIsland;
 use super::law::{ConstraintEnd, Stiffness};
 use super::line_search::{LinePoint, LineSearch};
 use super::problem::ConvexConstraint;
-use super::trees::Trees;
+use super::trees::TreeVelocities;
+use std::fmt;
 use std::ops::Range;
 use steps::{GradientSize, NewtonStep, Progress, StepKind, WholeStep};
 use tarragon_framework::Scalar;
@@ -28,19 +30,25 @@ const ABSOLUTE_TOLERANCE: f64 = 1e-14;
 /// part of a whole step that would be subtracted leaves rounding errors of that size.
 const SHORT_STEP: f64 = 1e-3;
 
-/// Minimum number of reversing contacts that triggers a stiffened step: for fewer, the line search
-/// takes no more iterations. With two to six, soft balls on the ground take a quarter to a third
-/// fewer iterations.
-const MANY_REVERSE: usize = 3;
-
 /// Cause of a failed solution of an island.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum NewtonFailure {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewtonFailure {
     /// The Hessian is not positive definite, or a number is not finite.
     NotPositiveDefinite,
     /// The gradient is still too large after the last iteration, or no step reduces the cost.
     NotConverged,
 }
+
+impl fmt::Display for NewtonFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotPositiveDefinite => "the Hessian must be positive definite and finite",
+            Self::NotConverged => "Newton's method did not converge",
+        })
+    }
+}
+
+impl std::error::Error for NewtonFailure {}
 
 /// Returns the rows of a constraint in lists of six numbers for each.
 fn rows(constraint: usize, of: &ConvexConstraint) -> Range<usize> {
@@ -67,16 +75,17 @@ fn to_constraints(
     }
 }
 
-/// Work space and result of the solution of an island.
+/// Solver of the problem of an island, with its work space and the last solution.
+///
+/// A solver that is kept from one step to the next allocates nothing unless an island is larger
+/// than all before or has other edges.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct IslandSolver {
+pub struct IslandSolver {
     /// Velocities of the island, tree after tree.
-    pub(crate) v: Vec<f64>,
+    v: Vec<f64>,
     /// Whether the Hessian was factored at the solution.
     is_factored: bool,
-    /// Cause of failure of the last call; `None` if it succeeded.
-    pub(crate) failure: Option<NewtonFailure>,
-    pub(crate) hessian: Hessian,
+    hessian: Hessian,
     /// First velocity of each tree in `v`.
     starts: Vec<usize>,
     /// Velocities at the end of the free motion.
@@ -107,7 +116,14 @@ pub(crate) struct IslandSolver {
 
 impl IslandSolver {
     /// Solves the problem of an island, from the guess of its velocities.
-    pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
+    ///
+    /// # Errors
+    /// Returns the cause if a number is not finite, a Hessian is not positive definite, or the
+    /// iterations do not converge.
+    ///
+    /// # Panics
+    /// Panics if the parts of the problem belong to different trees.
+    pub fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
         self.start(p);
         let mut cost = self.evaluate(p);
         let mut last: Option<NewtonStep> = None;
@@ -195,13 +211,16 @@ impl IslandSolver {
         self.v.clear();
         self.v_star.clear();
         for tree in &p.island.trees {
-            let range = p.trees.range(*tree);
-            self.v.extend_from_slice(&p.momentum.guess[range.clone()]);
-            self.v_star.extend_from_slice(&p.momentum.v_star[range]);
+            let range = p.problem.trees.range(*tree);
+            self.v
+                .extend_from_slice(&p.problem.quadratic.guess[range.clone()]);
+            self.v_star
+                .extend_from_slice(&p.problem.quadratic.v_star[range]);
         }
         Self::times_a(&self.starts, p, &self.v_star, &mut self.free_momentum);
         let edges = &p.island.edges;
-        self.hessian.analyze(&self.sizes, edges, p.with_derivatives);
+        self.hessian
+            .analyze(&self.sizes, edges, p.problem.with_derivatives);
     }
 
     /// Multiplies the velocities of the island by A.
@@ -210,7 +229,7 @@ impl IslandSolver {
             let (n, start) = (p.size(local), starts[local]);
             let out = &mut out[start..start + n];
             out.fill(0.0);
-            let a = p.momentum.block(*tree);
+            let a = p.problem.quadratic.block(*tree);
             blocks::add_times(a, &x[start..start + n], out);
         }
     }
@@ -246,9 +265,9 @@ impl IslandSolver {
     fn gradient_size(&self, p: &IslandProblem<'_>) -> GradientSize {
         let mut norms = [0.0_f64; 3];
         for (local, tree) in p.island.trees.iter().enumerate() {
-            for (i, k) in p.trees.range(*tree).enumerate() {
+            for (i, k) in p.problem.trees.range(*tree).enumerate() {
                 let i = self.starts[local] + i;
-                let weight = p.momentum.inverse_diagonal[k];
+                let weight = p.problem.quadratic.inverse_diagonal[k];
                 let impulse = self.imbalance[i] - self.gradient[i];
                 let momentum = self.imbalance[i] + self.free_momentum[i];
                 let terms = [self.gradient[i], momentum, impulse];
@@ -334,50 +353,6 @@ impl IslandSolver {
         }
     }
 
-    /// Stiffens, in the last stiffnesses, the contacts whose slip a whole step reverses. Returns
-    /// `true` if there are many.
-    ///
-    /// Along the direction in which a contact slides, the cost of friction hardly bends until the
-    /// contact stops, where it has a kink. A line search ends near the first kink, so that each
-    /// iteration stops one contact. A contact that reverses is therefore made as stiff along its
-    /// slip as across it: the paraboloid with this curvature touches the cone of the cost of
-    /// friction at the present slip, lies above it everywhere else, and has its minimum where the
-    /// contact stops.
-    fn stiffen_reversing(&mut self, p: &IslandProblem<'_>) -> bool {
-        let mut count = 0;
-        let all = p.list().zip(&mut self.last_stiffnesses).enumerate();
-        for (k, (constraint, stiffness)) in all {
-            let Stiffness::Full(g) = stiffness else {
-                continue;
-            };
-            let rows = rows(k, constraint);
-            let (end, change) = (
-                &self.constraint_v[rows.clone()],
-                &self.constraint_step[rows],
-            );
-            let start = [end[0] - change[0], end[1] - change[1]];
-            let square = start[0] * start[0] + start[1] * start[1];
-            if start[0] * end[0] + start[1] * end[1] >= 0.0 || square == 0.0 {
-                continue;
-            }
-            let of = |x: [f64; 2]| {
-                let sum = g[(0, 0)] * x[0] * x[0] + g[(1, 1)] * x[1] * x[1];
-                (sum + 2.0 * g[(0, 1)] * x[0] * x[1]) / square
-            };
-            let missing = of([-start[1], start[0]]) - of(start);
-            if missing <= 0.0 {
-                continue;
-            }
-            count += 1;
-            for i in 0..2 {
-                for j in 0..2 {
-                    g[(i, j)] += missing * start[i] * start[j] / square;
-                }
-            }
-        }
-        count >= MANY_REVERSE
-    }
-
     /// Searches along the step, from the velocities at its end. Sets impulses and stiffnesses, but
     /// no velocities.
     fn search(&mut self, p: &IslandProblem<'_>, whole: WholeStep) -> LinePoint {
@@ -437,8 +412,16 @@ impl IslandSolver {
         }
     }
 
-    /// Replaces the velocities of the island among those of the plant.
-    pub(crate) fn scatter<T: Scalar>(&self, trees: &Trees, island: &ProblemIsland, all: &mut [T]) {
+    /// Writes the velocities of the solution to their places among the velocities of all trees.
+    ///
+    /// # Panics
+    /// Panics if `island` is another island than the one solved last and has more trees.
+    pub fn scatter<T: Scalar>(
+        &self,
+        trees: &TreeVelocities,
+        island: &ProblemIsland,
+        all: &mut [T],
+    ) {
         for (local, tree) in island.trees.iter().enumerate() {
             let start = self.starts[local];
             let own = all[trees.range(*tree)].iter_mut();
@@ -448,9 +431,12 @@ impl IslandSolver {
         }
     }
 
-    /// Returns velocity and impulse of a constraint of the island at the solution.
+    /// Returns velocity and impulse at the solution of a constraint, given its place in the island.
+    ///
+    /// # Panics
+    /// Panics if the island has fewer constraints.
     #[inline]
-    pub(crate) fn end_of(&self, constraint: usize) -> ConstraintEnd<f64> {
+    pub fn end_of(&self, constraint: usize) -> ConstraintEnd<f64> {
         let six = |list: &[f64]| std::array::from_fn(|i| list[6 * constraint + i]);
         ConstraintEnd {
             v: six(&self.constraint_v),
@@ -458,15 +444,30 @@ impl IslandSolver {
         }
     }
 
-    /// Factors the Hessian at the solution, for derivatives, unless it was.
-    pub(crate) fn factor_at_solution(
-        &mut self,
-        p: &IslandProblem<'_>,
-    ) -> Result<(), NewtonFailure> {
+    /// Factors the Hessian at the solution of the problem that was solved last, unless it was.
+    ///
+    /// # Errors
+    /// Returns [`NewtonFailure::NotPositiveDefinite`] if the Hessian is not positive definite.
+    pub fn factor_at_solution(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
         if !self.is_factored {
             self.factor_hessian(p)?;
             self.is_factored = true;
         }
         Ok(())
+    }
+
+    /// Replaces `b`, which has one number per velocity of the island, by the solution of `H x = b`,
+    /// where H is the Hessian at the solution. By the implicit function theorem, x is the change of
+    /// the velocities due to a change b of the impulses.
+    ///
+    /// # Panics
+    /// Panics if [`Self::factor_at_solution`] did not succeed since the last solution, or the
+    /// problem was solved without [`with_derivatives`](crate::ConvexProblem::with_derivatives).
+    pub fn solve_with_derivatives<T: Scalar>(&self, b: &mut [T]) {
+        assert!(
+            self.is_factored,
+            "IslandSolver: factor_at_solution must come before solve_with_derivatives"
+        );
+        self.hessian.solve_with_derivatives(b);
     }
 }

@@ -1,8 +1,8 @@
 //! Products of the Jacobians of constraints, with and without derivatives.
 
 use super::jacobian::{BlockColumns, JacobianBlock, JacobianBlocks};
-use super::trees::Trees;
-use super::vertices::VertexColumns;
+use super::trees::TreeVelocities;
+use super::vertex_columns::VertexColumns;
 use std::ops::{AddAssign, Mul};
 use tarragon_framework::Scalar;
 
@@ -12,12 +12,15 @@ fn is_surely_zero<T: Scalar>(x: &T) -> bool {
     T::NDERIV == 0 && x.is_zero()
 }
 
-/// The Jacobian of a constraint in products.
-pub(super) struct JacobianProduct<'a, C> {
-    pub(super) blocks: &'a JacobianBlocks,
-    pub(super) jacobian: &'a [C],
-    /// Columns of blocks that belong to some vertices of a deformable body.
-    pub(super) vertices: &'a [VertexColumns],
+/// The Jacobian of a constraint in products, with or without derivatives.
+#[derive(Clone, Copy, Debug)]
+pub struct JacobianProduct<'a, C> {
+    /// Blocks of the constraint.
+    pub blocks: &'a JacobianBlocks,
+    /// Values of the blocks of all constraints.
+    pub jacobian: &'a [C],
+    /// Columns of the blocks that belong to some vertices of a deformable body.
+    pub vertices: &'a [VertexColumns],
 }
 
 impl<C: Scalar> JacobianProduct<'_, C> {
@@ -30,12 +33,12 @@ impl<C: Scalar> JacobianProduct<'_, C> {
         }
     }
 
-    /// Adds the product with the velocities of the step; `times` multiplies an element by a
-    /// velocity.
+    /// Adds the product with the velocities of the step to `out`, which has one number per row of
+    /// the constraint; `times` multiplies an element by a velocity.
     #[inline]
-    pub(super) fn add_velocities<T, P>(
+    pub fn add_velocities<T, P>(
         &self,
-        trees: &Trees,
+        trees: &TreeVelocities,
         v: &[T],
         out: &mut [T],
         times: impl Fn(C, &T) -> P,
@@ -65,9 +68,10 @@ impl<C: Scalar> JacobianProduct<'_, C> {
         }
     }
 
-    /// Adds the product of the transposed Jacobian and the impulses of its rows.
+    /// Adds the product of the transposed Jacobian and the impulses of its rows to `sum`, which has
+    /// one number per velocity of the step.
     #[inline]
-    pub(super) fn add_impulses<T>(&self, trees: &Trees, impulse: &[T], sum: &mut [T])
+    pub fn add_impulses<T>(&self, trees: &TreeVelocities, impulse: &[T], sum: &mut [T])
     where
         T: Scalar + Mul<C, Output = T>,
     {

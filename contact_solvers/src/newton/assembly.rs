@@ -1,9 +1,9 @@
 //! Assembly of the Hessian of an island.
 
 use super::IslandSolver;
-use crate::discrete::blocks;
-use crate::discrete::island_problem::{IslandProblem, LocalColumns};
-use crate::discrete::law::Stiffness;
+use crate::blocks;
+use crate::island_problem::{IslandProblem, LocalColumns};
+use crate::law::Stiffness;
 use tarragon_framework::simd::{Kernel, dispatch};
 
 /// Assembly of the Hessian of an island with deformable bodies.
@@ -19,7 +19,7 @@ impl Kernel for HessianAssembly<'_, '_> {
 
 impl IslandSolver {
     /// Assembles the Hessian: the triangle that is read, and possibly others of its elements.
-    pub(crate) fn assemble(&mut self, problem: &IslandProblem<'_>) {
+    pub(super) fn assemble(&mut self, problem: &IslandProblem<'_>) {
         if problem.has_vertices() {
             dispatch(HessianAssembly(self, problem))
         } else {
@@ -32,7 +32,7 @@ impl IslandSolver {
         self.hessian.clear();
         for (local, tree) in p.island.trees.iter().enumerate() {
             let block = self.hessian.diagonal_mut(local);
-            block.copy_from_slice(p.momentum.block(*tree));
+            block.copy_from_slice(p.problem.quadratic.block(*tree));
         }
         let (mut first, mut product) = (0, std::mem::take(&mut self.product));
         for (k, constraint) in p.list().enumerate() {

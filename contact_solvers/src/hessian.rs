@@ -68,8 +68,9 @@ impl Hessian {
         in_use!(self, solve(b))
     }
 
-    /// Does the same for a vector with derivatives.
+    /// Does the same for a vector with derivatives. The matrix must have been analyzed for it.
     pub(crate) fn solve_with_derivatives<T: Scalar>(&self, b: &mut [T]) {
+        assert!(!self.is_large, "Hessian: must be analyzed with derivatives");
         self.blocks.solve(b);
     }
 }

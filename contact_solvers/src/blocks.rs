@@ -2,7 +2,7 @@
 //! that the compiler knows.
 
 use super::law::Stiffness;
-use super::vertices::VertexColumns;
+use super::vertex_columns::VertexColumns;
 use tarragon_framework::simd::dot;
 
 /// A factor of a product of two blocks of a Jacobian.

@@ -1,5 +1,5 @@
 //! Cholesky factorization of one dense matrix, and products of the blocks of a sparse one, all
-//! stored column by column. Large ones are those of [`dense_tiles`].
+//! stored column by column. Large ones are factored by `dense_tiles`.
 
 use super::dense_tiles;
 use std::ops::Range;
@@ -156,15 +156,36 @@ fn dot<T: Scalar>(x: &[T], y: &[f64]) -> T {
     sum
 }
 
-/// Replaces b by the solution of `L L^T x = b`.
-pub(super) fn solve_dense<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+/// Replaces `b`, which has n numbers, by the solution of `A x = b`, where `l` is the factor of A
+/// from [`factor_dense`].
+///
+/// # Panics
+/// Panics if `l` has fewer than n by n elements, or `b` fewer than n.
+pub fn solve_dense<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
     solve_forward(n, l, b);
     solve_backward(n, l, b);
 }
 
-/// Factors a dense matrix, of which the lower triangle is read, into its lower triangle, with the
-/// inverses of the diagonal; returns false if it is not positive definite.
-pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
+/// Replaces a symmetric matrix of n by n elements, stored column by column, by its Cholesky factor
+/// L; returns `false` if the matrix is not positive definite.
+///
+/// Only the lower triangle is read and written. The diagonal of the factor holds the inverses of
+/// the diagonal of L.
+///
+/// ```
+/// use tarragon_contact_solvers::{factor_dense, solve_dense};
+///
+/// let mut a = [4.0, 2.0, 2.0, 5.0];
+/// assert!(factor_dense(2, &mut a));
+/// let mut x = [8.0, 12.0];
+/// solve_dense(2, &a, &mut x);
+/// assert_eq!(x, [1.0, 2.0]);
+/// ```
+///
+/// # Panics
+/// Panics if `a` has fewer than n by n elements.
+#[inline]
+pub fn factor_dense(n: usize, a: &mut [f64]) -> bool {
     factor_block(n, a)
 }
 

@@ -2,24 +2,24 @@
 
 use super::jacobian::JacobianBlock;
 use super::problem::ConvexConstraints;
-use super::trees::Trees;
+use super::trees::TreeVelocities;
 use std::ops::Range;
 use tarragon_framework::DisjointSets;
 
-/// Trees with the constraints that connect them.
+/// Trees with the constraints that connect them: a problem that no others depend on.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ProblemIsland {
+pub struct ProblemIsland {
     /// Indices of trees, ascending.
-    pub(crate) trees: Vec<usize>,
+    pub trees: Vec<usize>,
     /// Indices of constraints, ascending.
-    pub(crate) constraints: Vec<usize>,
+    pub constraints: Vec<usize>,
     /// Pairs of trees with a common constraint, by their place in `trees`, sorted.
     pub(crate) edges: Vec<(u32, u32)>,
 }
 
 /// The islands of a problem.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ProblemIslands {
+pub struct ProblemIslands {
     /// Islands, and others of earlier problems after them.
     storage: Vec<ProblemIsland>,
     len: usize,
@@ -46,22 +46,32 @@ fn have_same_trees(a: &[JacobianBlock], b: &[JacobianBlock]) -> bool {
 
 impl ProblemIslands {
     /// Returns the islands, sorted by their lowest tree. Trees without constraints are in none.
-    pub(crate) fn list(&self) -> &[ProblemIsland] {
+    #[inline]
+    pub fn list(&self) -> &[ProblemIsland] {
         &self.storage[..self.len]
     }
 
-    /// Returns the islands of all constraints and their places there; `None` where nothing moves.
-    pub(crate) fn places(&self) -> &[Option<(u32, u32)>] {
+    /// Returns the island of each constraint and its place there; `None` where nothing moves.
+    #[inline]
+    pub fn places(&self) -> &[Option<(u32, u32)>] {
         &self.places
     }
 
-    /// Returns true if a constraint acts on a tree.
-    pub(crate) fn is_constrained(&self, tree: usize) -> bool {
+    /// Returns `true` if a constraint acts on a tree.
+    ///
+    /// # Panics
+    /// Panics if there is no such tree.
+    #[inline]
+    pub fn is_constrained(&self, tree: usize) -> bool {
         self.constrained[tree]
     }
 
-    /// Finds the islands of other constraints.
-    pub(crate) fn update(&mut self, trees: &Trees, constraints: &ConvexConstraints) {
+    /// Replaces the islands by those of these constraints. Allocates nothing unless a problem is
+    /// larger than all before.
+    ///
+    /// # Panics
+    /// Panics if a block belongs to a tree that is missing in `trees`.
+    pub fn update(&mut self, trees: &TreeVelocities, constraints: &ConvexConstraints) {
         let n = trees.len();
         self.sets.reset(n);
         self.constrained.clear();
