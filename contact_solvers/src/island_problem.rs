@@ -38,7 +38,7 @@ pub(super) enum LocalColumns {
     All,
     /// A single one of a block that has a single row: a controller or a limit of a joint.
     One(usize),
-    /// Those of some vertices of a deformable body: their place in the list of the problem.
+    /// The columns of some vertices of a deformable body: their place in the list of the problem.
     Vertices(u32),
 }
 

@@ -66,7 +66,7 @@ impl ProblemIslands {
         self.constrained[tree]
     }
 
-    /// Replaces the islands by those of these constraints. Allocates nothing unless a problem is
+    /// Replaces the islands by the ones of these constraints. Allocates nothing unless a problem is
     /// larger than all before.
     ///
     /// # Panics

@@ -11,7 +11,7 @@ use smallvec::smallvec;
 pub struct ConvexProblem<'a> {
     /// The velocities of each tree.
     pub trees: &'a TreeVelocities,
-    /// Cost of velocities other than those of the free motion.
+    /// Cost of velocities that differ from the free motion.
     pub quadratic: &'a QuadraticCost,
     /// The constraints with their Jacobians.
     pub constraints: &'a ConvexConstraints,
@@ -77,7 +77,7 @@ impl ConvexConstraint {
 /// The constraints of a problem, with the values of their Jacobians.
 #[derive(Clone, Debug, Default)]
 pub struct ConvexConstraints {
-    /// The constraints. Those of the same trees are best next to each other.
+    /// The constraints. Neighbours in the list should act on the same trees.
     pub list: Vec<ConvexConstraint>,
     /// Values of the blocks of all Jacobians, each block row by row.
     pub jacobian: Vec<f64>,

@@ -4,9 +4,8 @@ use nalgebra::Vector3;
 
 /// The columns of some vertices of a deformable body in a block of a Jacobian, with their values.
 ///
-/// The velocities of the body are those of its vertices along the axes of W, three for each. The
-/// block has three rows: the velocity of a point, the weighted sum of at most four vertices, along
-/// three directions.
+/// The body has three velocities per vertex, along the axes of W. The block has three rows: the
+/// velocity of a point, the weighted sum of at most four vertices, along three directions.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexColumns {
     /// First column of each vertex.

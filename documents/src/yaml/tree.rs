@@ -205,7 +205,7 @@ impl Tree {
         }
     }
 
-    /// Returns the node that a node stands for: that of an anchor, or itself.
+    /// Returns the node that an alias stands for, or the node itself.
     pub(super) fn resolved(&self, mut node: usize) -> usize {
         while let NodeKind::Alias(of) = self.nodes[node].kind {
             node = of;

@@ -6,10 +6,10 @@
 //! from forces to velocities and impulses (`step_end`). Large steps use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem
-//! (`derivatives`): `step_constraints` finds those of the constraints, `contact_motion` those of
-//! velocities and forces at contacts, and `inverse_inertia` those of the norm that regularization
-//! depends on. `kept_problem` tells whether the problem was solved before, as it is in all but the
-//! first pass of many directions. Deformable bodies are trees whose velocities are those of their
+//! (`derivatives`): `step_constraints` differentiates the constraints, `contact_motion` the
+//! velocities and forces at contacts, and `inverse_inertia` the norm that regularization depends
+//! on. `kept_problem` tells whether the problem was solved before, as it is in all but the first
+//! pass of many directions. A deformable body is a tree with three velocities for each of its
 //! `vertices`.
 
 mod contact_motion;

@@ -22,7 +22,7 @@ pub(crate) struct ProblemFrame<'a> {
 }
 
 impl ProblemFrame<'_> {
-    /// Replaces all constraints by those of contacts. `starts` receives where the Jacobian of each
+    /// Replaces all constraints by contacts. `starts` receives where the Jacobian of each
     /// contact starts, and the end of the last.
     pub(crate) fn set_contacts(
         &self,
@@ -72,7 +72,7 @@ impl ProblemFrame<'_> {
     }
 
     /// Adds the constraint of a site of deformable bodies. Trees and velocities of the frame
-    /// include those of deformable bodies, of which the first is tree `first_tree`.
+    /// include the deformable bodies, of which the first is tree `first_tree`.
     pub(crate) fn add_deformable_site(
         &self,
         trees: &TreeVelocities,

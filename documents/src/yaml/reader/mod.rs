@@ -41,7 +41,7 @@ impl<'t> NodeReader<'t> {
     pub(super) fn of(self, node: usize) -> Self {
         Self::new(self.tree, node, self.num_read)
     }
-    /// The node, or that of its anchor.
+    /// The node, or the anchor that it repeats.
     fn found(self) -> &'t Node {
         &self.tree.nodes[self.tree.resolved(self.node)]
     }
@@ -111,7 +111,7 @@ impl<'t> NodeReader<'t> {
             _ => self.must_be("a list"),
         }
     }
-    /// The entries of a map, with those of the maps that its keys `<<` name.
+    /// The entries of a map and of the maps that its keys `<<` name.
     fn entries(self) -> Result<Vec<(usize, usize)>> {
         self.count(1)?;
         let NodeKind::Map(own) = &self.found().kind else {

@@ -41,9 +41,8 @@ impl<T: Scalar> QueryObject<T> {
 
     /// Returns the signed distances between one geometry and all others that it may be tested with,
     /// if they are at most `max_distance` (m) apart; infinity selects all of them. The ids
-    /// determine whether the geometry comes first or second in a pair, as in
-    /// [`QueryObject::compute_signed_distance_pairwise_closest_points`], and the results equal
-    /// those of that query.
+    /// determine whether the geometry comes first or second in a pair. The results equal what
+    /// [`QueryObject::compute_signed_distance_pairwise_closest_points`] returns.
     ///
     /// # Errors
     /// Returns an error if the geometry is unknown or has no proximity role, if `max_distance` is
